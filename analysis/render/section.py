@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from analysis.core.analysis import Analysis
@@ -94,23 +94,16 @@ def without_metrics(table: Table, compared: Collection[str], kinds: Mapping[str,
     `compared` are the scorers of that table. The CSV has all rows.
     """
     kept = []
-    for row in table.rows:
+    for number, row in enumerate(table.rows):
         named = {cell.text for cell in row[: table.heads]} & kinds.keys()
         of_metric = named & set(compared) and all(kinds[name] == "metric" for name in named)
         if not of_metric:
-            kept.append((row, named))
+            kept.append((number, named))
     if len(kept) == len(table.rows) or not any(
         kinds[name] == "judge" for _, named in kept for name in named
     ):
         return table
-    caption = f"{table.caption} The CSV has the metrics as well."
-    marks = {cell.mark for row, _ in kept for cell in row}
-    return replace(
-        table,
-        rows=tuple(row for row, _ in kept),
-        caption=caption,
-        footnotes=tuple(note for note in table.footnotes if note[0] in marks),
-    )
+    return table.with_rows([number for number, _ in kept], "The CSV has the metrics as well.")
 
 
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 import pandas as pd
@@ -30,7 +30,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A finished table; the first `heads` cells of a row name the row. `data` is its CSV."""
+    """A finished table; the first `heads` cells of a row name the row. `data` is its CSV.
+
+    The page shows rows whose numbers are in `detail_rows` only where it folds nothing.
+    """
 
     key: str
     title: str
@@ -40,6 +43,27 @@ class Table:
     data: pd.DataFrame
     footnotes: tuple[tuple[str, str], ...] = ()
     heads: int = 1
+    detail_rows: frozenset[int] = frozenset()
+
+    @property
+    def brief(self) -> Table:
+        """The table without rows in detail, of which its caption tells."""
+        if not self.detail_rows or len(self.detail_rows) == len(self.rows):
+            return self
+        kept = [n for n in range(len(self.rows)) if n not in self.detail_rows]
+        return self.with_rows(kept, f"The CSV has {len(self.detail_rows):,} more rows.")
+
+    def with_rows(self, kept: Sequence[int], note: str) -> Table:
+        """The table with these rows only, and a note in its caption; the CSV stays whole."""
+        rows = tuple(self.rows[number] for number in kept)
+        marks = {cell.mark for row in rows for cell in row}
+        return replace(
+            self,
+            rows=rows,
+            caption=f"{self.caption} {note}",
+            footnotes=tuple(footnote for footnote in self.footnotes if footnote[0] in marks),
+            detail_rows=frozenset(n for n, old in enumerate(kept) if old in self.detail_rows),
+        )
 
     @property
     def empty(self) -> bool:
@@ -69,6 +93,7 @@ class TableBuilder:
     used: list[Estimate] = field(default_factory=list)
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
+    detail_rows: set[int] = field(default_factory=set)
 
     def r(self, estimate: Estimate | None) -> Cell:
         """A correlation or a coefficient of agreement."""
@@ -113,8 +138,10 @@ class TableBuilder:
         """A figure that is no estimate, and so has no interval; None: it is undefined."""
         return Cell("—", mark=self._mark(reason)) if text is None else Cell(text)
 
-    def add(self, *cells: Cell | str) -> None:
-        """A row; plain text becomes a cell."""
+    def add(self, *cells: Cell | str, detail: bool = False) -> None:
+        """A row; plain text becomes a cell. One in `detail` is not on the page that folds."""
+        if detail:
+            self.detail_rows.add(len(self.rows))
         self.rows.append(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells))
 
     def _mark(self, reason: str | None) -> str:
@@ -142,6 +169,7 @@ class TableBuilder:
             to_frame(_once(self.used)),
             tuple((mark, reason) for reason, mark in self.reasons.items()),
             heads,
+            frozenset(self.detail_rows),
         )
 
 

@@ -317,23 +317,16 @@ def reading(analysis: Analysis) -> str:
     if family is None or family.comparisons < 2:
         return text
     return (
-        f"{text} Brackets are for one figure alone; a difference from a rater or a bias is "
-        f"claimed where it holds after correction for {family.comparisons} comparisons."
+        f"{text} A difference from a rater or a bias is claimed where it holds after correction "
+        f"for {family.comparisons} comparisons."
     )
 
 
 def _brackets(analysis: Analysis) -> str:
     level = f"Square brackets are {analysis.options.level:.0%} intervals"
-    if any(e.defined for e in analysis.estimates.select(ORDER)):
-        level = (
-            "Tau-b is the share of pairs of responses in the same order as people's, less the "
-            f"share in the opposite order, allowing for ties. {level}"
-        )
     if analysis.options.reference == "adjudicated":
         return f"{level} over queries, with the adjudicated values taken as fixed."
-    levels = {analysis.context.level(construct) for construct in analysis.context.whole}
-    figures = "kappas" if levels == {"nominal"} else "correlations"
-    text = f"{level}. Those of {figures} and their differences are for these raters"
+    text = f"{level} for these raters"
     if any(
         target(analysis, e.constructs[0], e.scorers[0]) == "raters_like_these"
         for e in analysis.estimates.select(
@@ -341,8 +334,7 @@ def _brackets(analysis: Analysis) -> str:
         )
     ):
         text += (
-            "; where a sentence compares with a rater like these, its intervals of the difference "
-            "and of the bias are for raters like these: the difference is to a further rater, "
-            "drawn as these were, and the bias is that against the mean of such raters"
+            "; those of a difference from a rater like these, and of the bias beside it, are for "
+            "raters like these"
         )
     return f"{text}."

@@ -16,6 +16,8 @@ _SCOPES = {
     "between_queries": "between queries",
     "system_level": "between systems",
 }
+#: Of means of queries and of systems, which other sections show.
+_OF_MEANS = ("between_queries", "system_level")
 
 
 def against_humans(analysis: Analysis) -> Iterator[Table]:
@@ -40,6 +42,7 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
                 built.points(shown_bias, scale),
                 f"{r.n_responses:,}",
                 f"{r.n_queries:,}",
+                detail=scope in _OF_MEANS,
             )
     adjudicated = analysis.options.reference == "adjudicated"
     of_raters = "" if adjudicated else " for these raters"

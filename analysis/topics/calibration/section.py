@@ -214,7 +214,7 @@ SECTION = Section(
     statistics=estimates.STATISTICS,
     figures=(figures.bias_by_system, figures.reliability_diagram, figures.error_by_level),
     tables=(calibrated, given_people, by_length),
-    details=("error-given-people", "error-by-length"),
+    details=("calibration", "error-given-people", "error-by-length"),
     reading=reading,
     compared=compared,
 )

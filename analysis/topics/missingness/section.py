@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import counted, listed, p_value, percent, points
+from analysis.render.formatting import listed, p_value, percent, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.missingness import estimates
@@ -141,26 +141,40 @@ def by_band(analysis: Analysis) -> Iterator[Table]:
 
 
 def gaps(analysis: Analysis) -> Iterator[Table]:
-    """Missing values by scorer and reason."""
+    """Missing values by scorer and reason, a column for each construct."""
     built = TableBuilder()
-    for e in analysis.estimates.select("missing_share", scope="pooled"):
+    found = analysis.estimates.select("missing_share", scope="pooled")
+    missing = {e.constructs[0] for e in found}
+    constructs = [key for key in analysis.scores.constructs if key in missing]
+    scorers = list(dict.fromkeys(e.scorers[0] for e in found))
+    rows: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for e in found:
         built.used.append(e)
+        of_scorer = rows.setdefault((e.scorers[0], str(e.params["reason"])), {})
+        of_scorer[e.constructs[0]] = e
+    for (scorer, reason), by_construct in sorted(
+        rows.items(), key=lambda row: (scorers.index(row[0][0]), row[0][1])
+    ):
         built.add(
-            e.constructs[0],
-            e.scorers[0],
-            str(e.params["reason"]).replace("_", " "),
-            f"{e.n_dropped:,}",
-            percent(e.value),
-            counted(e.n_responses, "response"),
+            scorer,
+            reason.replace("_", " "),
+            *(_gap(by_construct.get(construct)) for construct in constructs),
         )
     yield built.table(
         "missing",
         "What is missing, and why",
-        "Missing values are left out, never counted as 0. No row: the table has no row of this "
-        "scorer for a response that others scored. By system: in estimates.csv.",
-        ("Construct", "Scorer", "Reason", "Number", analysis.headings["missing_share"], "Of"),
-        heads=3,
+        "Number of missing values, and their share of the responses that others scored. They are "
+        "left out, never counted as 0. No row: the table has no row of this scorer for a response "
+        "that others scored. By system: in estimates.csv.",
+        ("Scorer", "Reason", *constructs),
+        heads=2,
     )
+
+
+def _gap(e: Estimate | None) -> Cell:
+    if e is None:
+        return Cell("")
+    return Cell(f"{e.n_dropped:,}", f"({percent(e.value)})")
 
 
 SECTION = Section(

@@ -259,22 +259,30 @@ def observed(analysis: Analysis) -> list[Estimate]:
 
 
 def observed_table(analysis: Analysis) -> Iterator[Table]:
-    """A row a construct, judge and difference."""
-    built = TableBuilder()
-    for e in sorted(observed(analysis), key=lambda e: e.constructs[0]):
-        scale = analysis.context.human_scale(e.constructs[0])
-        cells = (built.points(e, scale), f"{e.n_responses:,}")
-        built.add(e.constructs[0], e.scorers[0], observed_as(analysis, e), *cells)
+    """A row for each judge and difference, a column for each construct."""
+    built, rows = TableBuilder(), dict[tuple[str, str], dict[str, Estimate]]()
+    for e in observed(analysis):
+        of_judge = rows.setdefault((e.scorers[0], observed_as(analysis, e)), {})
+        of_judge[e.constructs[0]] = e
+    constructs = [c for c in analysis.scores.constructs if any(c in row for row in rows.values())]
+    for names, by_construct in rows.items():
+        built.add(
+            *names,
+            *(
+                built.points(by_construct.get(key), analysis.context.human_scale(key))
+                for key in constructs
+            ),
+            detail=not any(e.defined for e in by_construct.values()),
+        )
     yield built.table(
         "observed-biases",
         "Judge minus people, by layout, supporting passage and model family",
         "Difference of the mean of judge minus people between two groups of the rated responses: "
-        "above 0 the judge is more lenient towards the first. The difference is observed and may "
-        "have other causes: a layout may coincide with better responses, and the judge's error may "
-        "depend on the level of a response. Probes change one thing at a time. By length: see the "
-        "table of errors by length. The supporting passage is the one that shares most words with "
-        "the reference; families are those of study.toml.",
-        ("Construct", "Scorer", "Comparison", "Points", "Responses"),
+        "above 0 the judge is more lenient towards the first. It is observed and may have other "
+        "causes, such as better responses in one group; probes change one thing at a time. The "
+        "supporting passage is the one that shares most words with the reference; families are "
+        "those of study.toml.",
+        ("Scorer", "Comparison", *constructs),
         heads=2,
     )
 

@@ -85,6 +85,7 @@ def of_scores(analysis: Analysis) -> Iterator[Table]:
             built.points(analysis.estimates.first("slice_bias", **where), scale),
             *_differences(analysis, built, where, ("kendall_tau_b", "bias")),
             f"{e.n_responses:,}",
+            detail=where["by"] == "system",
         )
     yield built.table(
         "slices",

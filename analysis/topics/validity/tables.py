@@ -80,10 +80,14 @@ def _rows(
         # The interval of the average; those of the systems are in the data.
         cells = [_plain(built, by_system.get(system)) for system in systems_shown]
         pair = " and ".join(e.constructs)
-        built.add(measure[1], pair, *(("here",) if with_published else ()), built.r(e), *cells)
-        if with_published and _has_published(analysis, set(e.constructs), systems_shown):
-            printed = _printed(e.constructs, measure[0], systems_shown)
-            built.add(measure[1], pair, "paper", *printed)
+        # Rank correlations are beside published ones only.
+        printed = with_published and _has_published(analysis, set(e.constructs), systems_shown)
+        here = ("here",) if with_published else ()
+        detail = measure[0] != "pearson" and not with_published
+        built.add(measure[1], pair, *here, built.r(e), *cells, detail=detail)
+        if printed:
+            published_row = _printed(e.constructs, measure[0], systems_shown)
+            built.add(measure[1], pair, "paper", *published_row)
 
 
 def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:

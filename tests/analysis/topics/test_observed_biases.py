@@ -75,6 +75,7 @@ def test_the_page_says_so(analysis: Analysis) -> None:
     assert any("(Judge's own family: its systems minus others)" in line for line in made.reading)
     assert [entry.key for entry in made.tables] == ["observed-biases"]
     assert len(made.tables[0].rows) == 4
+    assert made.tables[0].columns == ("Scorer", "Comparison", "QR")
 
 
 def test_nothing_is_said_where_nothing_is_known(frame: pd.DataFrame, traits: pd.DataFrame) -> None:
