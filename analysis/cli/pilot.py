@@ -33,6 +33,8 @@ class StartingPoint:
     report: PlannedReport
     """As many constructs and judges as the pilot has."""
     notes: tuple[str, ...]
+    bias: float = 0.0
+    """Of the pilot's judge, in points."""
     scores: ScoreTable | None = None
     """The pilot's, if there is one."""
     declared: str = ""
@@ -56,6 +58,7 @@ def starting_point(
     from analysis.planning.planned_report import PlannedReport
 
     width, per_query, report, scores, declared = 100.0, 4, PlannedReport(), None, ""
+    bias = 0.0
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -74,7 +77,7 @@ def starting_point(
             if source.is_dir()
             else from_file(source, scales, kinds, None, None, {}, columns=columns, second=second)
         )
-        parts, per_query, width, note = pilot_of(inputs, construct, scorer)
+        parts, per_query, width, bias, note = pilot_of(inputs, construct, scorer)
         report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
         notes = [note]
         if components:
@@ -87,16 +90,18 @@ def starting_point(
     if minutes is None:
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
-    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes), scores, declared)
+    return StartingPoint(
+        parts, per_query, width, minutes, report, tuple(notes), bias, scores, declared
+    )  # fmt: skip
 
 
 def pilot_of(
     inputs: ReportInput, construct: str | None, scorer: str | None
-) -> tuple[Components, int, float, str]:
-    """Components of the first construct that gives some, with responses a query and the width."""
+) -> tuple[Components, int, float, float, str]:
+    """Components of the first suitable construct, responses a query, width of the scale, bias."""
     import numpy as np
 
-    from analysis.core.construct_data import construct_data
+    from analysis.core.construct_data import construct_data, mean_over
     from analysis.core.errors import AnalysisError
     from analysis.core.layouts import of_one_layout
     from analysis.planning.components import components_of
@@ -126,9 +131,15 @@ def pilot_of(
         scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
         width = width if scale is None else scale.width
+        bias = 0.0
+        if judge is not None:
+            difference = data.scorers[judge] - mean_over(data.ratings)
+            bias = float(np.nanmean(difference)) if np.isfinite(difference).any() else 0.0
+        # To a thousandth of the scale, as it is printed.
+        bias = round(bias, 1 - int(np.floor(np.log10(width / 100)))) if width > 0 else bias
         note = f"Components: from {inputs.name}, {key}{f' and {judge}' if judge else ''}"
         note = note if layout_note is None else f"{note}. {layout_note}"
-        return parts, per_query, width, note
+        return parts, per_query, width, bias, note
     raise AnalysisError(
         "\n".join(
             [

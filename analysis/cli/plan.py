@@ -15,30 +15,12 @@ from study.base.analysis_settings import AnalysisSettings
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from analysis.planning.planned_claims import Claim
-    from analysis.planning.simulated_study import PlannedStatistic
+    from analysis.cli.pilot import StartingPoint
 
 _LEVEL = AnalysisSettings.__dataclass_fields__["level"].metadata
 
-#: Half-widths by default; those in points are for a scale 100 wide.
-WANTED = {
-    "krippendorff_alpha": 0.1,
-    "pearson": 0.1,
-    "human_ceiling_difference": 0.1,
-    "bias": 5.0,
-    "ppi_mean": 3.0,
-}
-
-#: Effects of the claims by default, likewise.
-CLAIMED = {
-    "human_ceiling_difference": -0.1,
-    "non_inferiority": 0.1,
-    "judge_difference": 0.1,
-    "ppi_difference": 5.0,
-    "bias": 5.0,
-}
+#: Points between systems by default, on a scale 100 wide.
+APART = 5.0
 
 
 @click.command()
@@ -57,7 +39,8 @@ CLAIMED = {
     "claims",
     multiple=True,
     metavar="STATISTIC=EFFECT",
-    help="Effect that the report should show, in points for bias and systems, or the margin of "
+    help="What the report should answer with yes, or show, and the effect that is true: in points "
+    "for level, bias and systems, or the margin of "
     "non_inferiority. Repeatable.",
 )
 @click.option(
@@ -191,14 +174,15 @@ def plan(
     """Compute how many queries and raters a study needs.
 
     Studies are simulated from a pilot (a study or a table of scores that people have rated), or
-    from components that are stated. --wanted plans the width of an interval, --claim the chance
-    that the report shows an effect; without both, usual ones of both.
+    from components that are stated. --claim plans the chance that the report answers yes, or shows
+    a difference, --wanted the width of an interval; without both, it is the chance of a yes for a
+    judge like that of the pilot.
 
     \b
     Examples:
       ccrs plan my-study
+      ccrs plan pilot.csv --claim choose_between_responses=0 --claim report_level=2
       ccrs plan pilot.csv --wanted krippendorff_alpha=0.1 --wanted bias=4
-      ccrs plan pilot.csv --claim human_ceiling_difference=-0.1 --claim judge_difference=0.05
       ccrs plan results.csv --judge llm_score --human human_score --query question --scale 1:5
       ccrs plan --components rater=8,judge=15 --raters 3,5,8 --out plan.html
     """
@@ -210,7 +194,6 @@ def plan(
     from analysis.planning.planned_claims import CLAIMS
     from analysis.planning.planned_report import PlannedReport
     from analysis.planning.power import RUNS as RUNS_OF_CLAIMS, power
-    from analysis.planning.simulated_study import STATISTICS
     from analysis.planning.simulation import plan as planned
     from study.errors import StudyError
     from study.progress_bar import progress_bar
@@ -222,13 +205,12 @@ def plan(
         half_widths = _numbered("--wanted", wanted, "HALFWIDTH")
         effects = _numbered("--claim", claims, "EFFECT")
         if not half_widths and not effects:
-            half_widths = _in_points(WANTED, STATISTICS, start.width)
-            effects = _in_points(CLAIMED, CLAIMS, start.width)
+            effects = _usual(start, responses or start.per_query)
         check_given(
             Facts(
                 start.scores,
                 planned={*half_widths, *effects},
-                claims=bool(effects),
+                claims=any(name in CLAIMS and CLAIMS[name].family for name in effects),
                 pilot=source is not None,
             )
         )
@@ -237,6 +219,7 @@ def plan(
             "raters": _numbers("raters", raters),
             "responses_per_query": responses or start.per_query,
             "judged": judged,
+            "width": start.width,
             "minutes": start.minutes,
             "level": level,
             "assurance": assurance,
@@ -270,13 +253,20 @@ def plan(
         click.echo(f"Written: {out}")
 
 
-def _in_points(
-    values: Mapping[str, float],
-    declared: Mapping[str, Claim] | Mapping[str, PlannedStatistic],
-    width: float,
-) -> dict[str, float]:
-    """Values for a scale of this width: those in points are for one 100 wide."""
-    return {k: v * width / 100 if declared[k].points else v for k, v in values.items()}
+def _usual(start: StartingPoint, responses: int) -> dict[str, float]:
+    """Answers that most studies are for, about a judge like the pilot's."""
+    from analysis.planning.claim import of_judge, of_rater
+
+    parts = start.components
+    order = round(of_judge(parts, responses) - of_rater(parts, responses), 2)
+    if responses == 1:
+        return {"order_responses": order, "report_level": start.bias}
+    apart = APART * start.width / 100
+    return {
+        "choose_between_responses": order,
+        "rank_systems": apart,
+        "report_level": start.bias,
+    }
 
 
 def _numbered(option: str, texts: tuple[str, ...], number: str) -> dict[str, float]:

@@ -93,7 +93,11 @@ def analysis_options() -> list[click.Option]:
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
-@click.option("--full", is_flag=True, help="Fold nothing on the page, for printing all of it.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Fold nothing on the page and show every table and row, for printing.",
+)
 @click.option(
     "--text",
     is_flag=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -25,8 +25,10 @@ from analysis.core.statistic import estimates_of, within_ranges
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.text_formats import rendered_note
 from analysis.core.unequal_queries import dominating
-from analysis.pipeline.decision_figures import figures_of_decisions
-from analysis.render.verdicts import compared
+from analysis.decisions.answers import decisions
+from analysis.decisions.records import Use, UseDecision
+from analysis.pipeline.decision_figures import figures_of_decisions, figures_of_uses
+from analysis.render.verdicts import compared, speaking
 from analysis.topics.agreement.categories import kappas, on_categories
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.order_of_presentation import order_effects
@@ -83,6 +85,14 @@ def headline(
     """Only the figures of the verdict, in a fraction of the time; see `completed`."""
     context = _checked_context(scores, preferences, options, probes, marks, given)
     return _analysis(title, context, _headline)
+
+
+def answers(
+    scores: ScoreTable, uses: Sequence[Use], options: Options | None = None
+) -> list[UseDecision]:
+    """The answers on these uses of every judge, from the figures that decide them alone."""
+    analysis = _analysis("Answers", _context(scores, None, options), partial(figures_of_uses, uses))
+    return decisions(analysis, speaking(analysis), uses)
 
 
 def comparison(

@@ -86,7 +86,7 @@ def write_report(
 def write_document(content: Document, out_dir: Path | str, full: bool = False) -> Path:
     """Write a document that was already worked out; see `write_report`.
 
-    With `full` nothing is folded on the page.
+    With `full` nothing is folded on the page, which then has every table and row.
     """
     folder = Path(out_dir)
     old = check_folder(folder)

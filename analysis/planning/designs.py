@@ -31,6 +31,8 @@ class PlanSettings:
         Responses to each query, as many as systems.
     judged
         Queries with scores of the judge only, for corrected means.
+    width
+        Of the scale in points, of which the margin of a level is a share.
     minutes
         A rater's working time for one response.
     level
@@ -52,6 +54,7 @@ class PlanSettings:
     raters: tuple[int, ...] = (2, 3, 5, 10)
     responses_per_query: int = 4
     judged: int = 1000
+    width: float = 100.0
     minutes: float = 1.0
     level: float = AnalysisSettings.level
     assurance: float = 0.8

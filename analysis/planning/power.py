@@ -12,6 +12,7 @@ import numpy as np
 
 from analysis.core.errors import AnalysisError
 from analysis.core.statistic import Target
+from analysis.planning.claim import ClaimOutcome
 from analysis.planning.components import Components
 from analysis.planning.designs import (
     Advance,
@@ -22,7 +23,7 @@ from analysis.planning.designs import (
     effort,
     size_of,
 )
-from analysis.planning.planned_claims import CLAIMS, ClaimOutcome
+from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.planned_report import PlannedReport
 from analysis.planning.simulated_study import Design, simulated
 
@@ -143,8 +144,9 @@ def power(
             if progress is not None:
                 progress(done * runs + run, len(designs) * runs)
             study = simulated(
-                components, design, settings.level, settings.seed, run, settings.judged
-            )
+                components, design, settings.level, settings.seed, run, settings.judged,
+                settings.width,
+            )  # fmt: skip
             for name, effect in claims.items():
                 if reasons[name] is None:
                     outcomes[name].append(CLAIMS[name].decide(study, effect))
@@ -193,8 +195,14 @@ def _shares(outcomes: Sequence[ClaimOutcome], p_needed: float) -> dict[str, Any]
         "power": float(corrected.mean()),
         "error": math.sqrt(shrunk * (1 - shrunk) / made.size),
         "uncorrected": float(made.mean()),
-        "figure": float(np.nanmean([outcome.figure for outcome in outcomes])),
+        "figure": _mean([outcome.figure for outcome in outcomes]),
     }
+
+
+def _mean(figures: Sequence[float]) -> float:
+    """The mean of those that are defined; NaN without one."""
+    defined = [figure for figure in figures if not math.isnan(figure)]
+    return float(np.mean(defined)) if defined else math.nan
 
 
 def _answer(cells: Sequence[PowerOfDesign], settings: PlanSettings) -> QueriesForPower:

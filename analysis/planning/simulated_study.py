@@ -74,6 +74,8 @@ class Simulated:
     components: Components
     true: FloatArray
     noise: FloatArray
+    width: float = 100.0
+    """Of the scale, in points."""
 
     def interval(self, statistic: QueryStatistic, transform: Transform | None = None) -> Interval:
         """Interval for these raters, as a report has it."""
@@ -104,11 +106,17 @@ class Simulated:
 
 
 def simulated(
-    components: Components, design: Design, level: float, seed: int, run: int, judged: int = 1000
+    components: Components,
+    design: Design,
+    level: float,
+    seed: int,
+    run: int,
+    judged: int = 1000,
+    width: float = 100.0,
 ) -> Simulated:
     """A study drawn from normal distributions; the same for the same seed and run.
 
-    `judged` queries beyond those rated have scores of the judge only.
+    `judged` queries beyond those rated have scores of the judge only. `width` is that of the scale.
     """
     stream = np.random.SeedSequence(
         seed, spawn_key=(design.queries, design.raters, design.responses, run)
@@ -129,7 +137,9 @@ def simulated(
     unrated = components.slope * further + components.judge * rng.normal(size=further.shape)
     ratings = true[:, None] + severity + error
     noise = np.stack([of_judge, rng.normal(size=n)])
-    return Simulated(ratings, judge, unrated, query, design, level, seed, components, true, noise)
+    return Simulated(
+        ratings, judge, unrated, query, design, level, seed, components, true, noise, width
+    )  # fmt: skip
 
 
 def _alpha(study: Simulated) -> Interval:

@@ -296,15 +296,15 @@ def settled_by(decision: UseDecision) -> str | None:
 
 
 def further_data(decision: UseDecision) -> str | None:
-    """The number of more queries or raters that would settle an answer, such as '110 queries'."""
+    """The number of more queries or raters that would settle an answer: '110 more queries'."""
     if decision.answer in {"yes", "no", "not_applicable"} or decision.missing is not None:
         return None
     further = _practical_queries(decision)
     if further is not None:
-        return counted(further, "query", "queries")
+        return counted(further, "more query", "more queries")
     if decision.further_raters:
         number = decision.raters_needed
-        return "raters" if number is None else counted(number, "rater")
+        return "more raters" if number is None else f"{counted(number, 'rater')} like these"
     return None
 
 

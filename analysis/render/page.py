@@ -29,7 +29,7 @@ def page(document: Document, full: bool = False) -> str:
     """The report as HTML; all texts from data are escaped.
 
     It links to its data in the folder `tables`, which `write_document` writes next to it. With
-    `full` nothing is folded.
+    `full` nothing is folded, and tables and rows in detail are shown too.
     """
     names = document.analysis.scores.construct_names
     shown = picture(document)
@@ -49,6 +49,7 @@ def page(document: Document, full: bool = False) -> str:
             open=" open" if full else "",
             judges=answers_by_judge(document),
             answers_reading=_answers_reading(document),
+            scales=_scales(document),
             picture=shown,
             next_steps=next_steps(document),
             shared_notes=_with_constructs(shared),
@@ -71,6 +72,18 @@ def _answers_reading(document: Document) -> str | None:
     """What the answers mean, if there are any."""
     asked = any(d.answer != "not_applicable" for d in document.decisions)
     return answers_reading(document.analysis, document.decisions) if asked else None
+
+
+def _scales(document: Document) -> str:
+    """The declared scales, each with the constructs that have it."""
+    constructs: dict[str, list[str]] = {}
+    for scale in document.scales:
+        name = scale["construct"] + (f" ({scale['scorer']})" if scale["scorer"] else "")
+        declared = "not declared"
+        if scale["level"]:
+            declared = f"{scale['min']:g} to {scale['max']:g}, {scale['level']}"
+        constructs.setdefault(declared, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {scale}" for scale, names in constructs.items())
 
 
 _Notes = dict[tuple[str, str], list[str]]

@@ -82,9 +82,8 @@ def _corrected(analysis: Analysis, key: str) -> Iterator[str]:
     if family is not None:
         hold = "holds" if family.holding == 1 else "hold"
         yield (
-            f"Differences are claimed after correction for "
-            f"{counted(family.comparisons, 'comparison')} of this section (Holm), of which "
-            f"{family.holding or 'none'} {hold}."
+            f"Of {counted(family.comparisons, 'comparison')} in this section "
+            f"{family.holding or 'none'} {hold} after correction (Holm)."
         )
 
 

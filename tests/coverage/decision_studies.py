@@ -8,7 +8,7 @@ and an error of its own. Values are rounded to 5 points and end at 0 and 100.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -18,19 +18,8 @@ from scipy.special import ndtr
 
 from analysis import Options, Scale, ScoreTable
 from analysis.core.arrays import FloatArray, IntArray
-from analysis.core.context import Context
-from analysis.core.estimates import Estimate
-from analysis.core.statistic import ORDER
-from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
-from analysis.pipeline.estimation import _analysis, _context
-from analysis.topics.agreement.alternative_annotator import alternative_annotators
-from analysis.topics.agreement.association import biases, judge_against_humans
-from analysis.topics.agreement.concordance import concordances
-from analysis.topics.agreement.decisions import decisions_by_interval
-from analysis.topics.agreement.human_ceiling import ceilings
-from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
-from analysis.topics.binary.estimates import rates
+from analysis.pipeline.estimation import answers
 
 QUERY, RESPONSE, ERROR, SEVERITY = 12.0, 15.0, 12.0, 3.0
 POINTS, VERDICTS = Scale(0, 100), Scale(0, 1, 1)
@@ -197,34 +186,6 @@ def points_behind(regret: float) -> float:
     return bisected(lambda by: best - mean_rating(60 - by, deviation), regret, 0, 50, 1e-4)
 
 
-Figures = Callable[[Context], Iterator[Estimate]]
-
-
-def _order(context: Context) -> Iterator[Estimate]:
-    yield from judge_against_humans(context, (ORDER,), {"within_query"})
-    if any(len(data.raters) > 1 for data in context.rated.values()):
-        yield from ceilings(context, measures=(ORDER,), scopes=("within_query",))
-        yield from pairwise_beside_raters(context)
-    yield from concordances(context)
-
-
-def _level(context: Context) -> Iterator[Estimate]:
-    systems = {f"system:{name}" for name in context.scores.systems}
-    yield from judge_against_humans(context, (ORDER,), {"pooled"})
-    yield from judge_against_humans(context, ("bias",), {"pooled"} | systems)
-    yield from biases(context)
-
-
-#: What each use needs, so that a study takes no longer than it must.
-FIGURES: Mapping[Use, tuple[Figures, ...]] = {
-    "rank_systems": (decisions_by_interval,),
-    "rank_all_systems": (decisions_by_interval,),
-    "choose_between_responses": (_order,),
-    "report_level": (_level, rates),
-    "replace_rater": (_order, _level, lambda context: alternative_annotators(context, "rmse")),
-}
-
-
 def frame(
     d: Drawn, construct: str = "QR", name: str = "judge", rated: int | None = None
 ) -> pd.DataFrame:
@@ -257,17 +218,8 @@ def answered(
 ) -> list[UseDecision]:
     """The answers on a study."""
     constructs = list(dict.fromkeys(table["construct"]))
-    judges = list(dict.fromkeys(table.loc[table["scorer_kind"] == "judge", "scorer"]))
     scores = ScoreTable.from_frame(table, dict.fromkeys(constructs, scale))
-    context = _context(scores, None, Options(seed=seed), None)
-    needed = dict.fromkeys(of for use in uses for of in FIGURES[use])
-
-    def figures(given: Context) -> Iterator[Estimate]:
-        for of in needed:
-            yield from of(given)
-
-    analysis = _analysis("simulated", context, figures)
-    return decisions(analysis, [(c, j) for c in constructs for j in judges], uses)
+    return answers(scores, uses, Options(seed=seed))
 
 
 def whole(found: Sequence[UseDecision], use: Use, target: str) -> UseDecision | None:

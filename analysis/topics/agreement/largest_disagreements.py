@@ -60,7 +60,7 @@ def largest_disagreements(context: Context) -> Iterator[Disagreement]:
 
 
 #: Of each construct and judge, on the page.
-SHOWN = 5
+SHOWN = 3
 
 # Characters of a reason on the page.
 _MOST = 280

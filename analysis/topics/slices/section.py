@@ -85,7 +85,6 @@ def of_scores(analysis: Analysis) -> Iterator[Table]:
             built.points(analysis.estimates.first("slice_bias", **where), scale),
             *_differences(analysis, built, where, ("kendall_tau_b", "bias")),
             f"{e.n_responses:,}",
-            detail=where["by"] == "system",
         )
     yield built.table(
         "slices",
@@ -147,6 +146,7 @@ SECTION = Section(
     title="Agreement by slice",
     statistics=estimates.STATISTICS,
     tables=(of_scores, of_verdicts),
+    details=("slices",),
     reading=reading,
     compared=compared,
     on_categories=(reading, of_verdicts),

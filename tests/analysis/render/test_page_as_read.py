@@ -1,5 +1,6 @@
 """The example's page as a reader has it in a browser: its length, folds, terms and print."""
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -49,6 +50,20 @@ def test_it_is_short_and_light(page: Page, report: Path) -> None:
         .filter(e => !e.closest("details")).map(e => e.getBoundingClientRect().bottom)"""
     )
     assert max(first) <= WIDE["height"], "agreement and answers are on the first screen"
+
+
+def test_its_words_and_figures_are_few(page: Page, report: Path) -> None:
+    words = page.evaluate(
+        """() => {
+            const body = document.body.cloneNode(true);
+            body.querySelectorAll("svg").forEach(svg => svg.remove());
+            return body.textContent.split(/\\s+/).filter(Boolean).length;
+        }"""
+    )
+    assert words <= 8_000
+    text = report.with_name("report.json").read_text(encoding="utf-8")
+    assert len(text.encode()) < 1_800_000
+    assert len(json.loads(text)["estimates"]) <= 2_800
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

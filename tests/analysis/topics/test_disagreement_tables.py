@@ -85,7 +85,7 @@ def test_without_reasons_there_is_no_column_for_them_and_no_more_than_enough(
     page = write_report(analysis, tmp_path / "r").read_text(encoding="utf-8")
     (part,) = re.findall(r'(?s)id="table-largest-disagreements">.*?</section>', page)
     assert "Reason" not in re.sub(r'href="[^"]*"', "", part)
-    assert part.count("<tr") == 1 + 5
+    assert part.count("<tr") == 1 + 3
     assert len(list(largest_disagreements(analysis.context))) == LISTED
 
 
