@@ -65,6 +65,8 @@ PROMPTED_SUITES = {
     ),
     "crud": ("crud-recall", "crud-precision"),
     "ares": ("ares-context-relevance", "ares-answer-faithfulness", "ares-answer-relevance"),
+    "nuggets": ("nugget-vital-strict", "nugget-all-strict"),
+    "citations": ("citation-recall", "citation-precision"),
 }
 """Names for several metrics that ask a model and share their prompts, in the order of lists."""
 
