@@ -1,0 +1,81 @@
+"""Suites of metrics that ask a model, as a user starts them, up to the report."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.ccrs_command import in_process, program
+from tests.judge.stub.process import Stub, running_stub
+
+TEXTS = {
+    "a": "Fact {q} holds [1]. It is old [2][1].",
+    "b": "Fact {q} may hold [1, 3].",
+    "c": "No idea.",
+}
+MEANS = {"a": 85, "b": 50, "c": 15}
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[Stub]:
+    with running_stub() as started:
+        started.behave("follows_schema")
+        yield started
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Path:
+    """Return a study of three systems whose responses cite passages, with two raters."""
+    responses, ratings = [], [("response_id", "construct", "scorer", "scorer_kind", "value")]
+    for q in range(12):
+        for system, text in TEXTS.items():
+            name = f"q{q}-{system}"
+            responses.append(
+                {
+                    "response_id": name,
+                    "query_id": f"q{q}",
+                    "query": f"Question {q}?",
+                    "references": [f"Fact {q} holds. It is old."],
+                    "system": system,
+                    "response": text.format(q=q),
+                    "passages": [f"Passage {n} of {q}." for n in (1, 2, 3)],
+                }
+            )
+            for number, construct in enumerate(("AC", "CC", "IR")):
+                for r in (1, 2):
+                    value = MEANS[system] + (q * 7 + number * 3 + r) % 13
+                    ratings.append((name, construct, f"r{r}", "human", str(value)))
+    lines = "".join(f"{json.dumps(response)}\n" for response in responses)
+    (tmp_path / "responses.jsonl").write_text(lines, encoding="utf-8")
+    with (tmp_path / "ratings.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(ratings)
+    study = tmp_path / "study"
+    for words in (
+        ("init", study),
+        ("import", study, tmp_path / "responses.jsonl", tmp_path / "ratings.csv"),
+    ):
+        done = in_process(*words)
+        assert done.returncode == 0, done.stderr
+    return study
+
+
+def test_nuggets_and_citations_up_to_the_report(rated: Path, stub: Stub) -> None:
+    words = ("--base-url", stub.base_url, "--model", "stub-judge", "--answer-schema", "auto")
+    judged = program("judge", rated, *words, "--metric", "nuggets,citations", "--max-missing", 1)
+    assert judged.returncode == 0, judged.stderr
+    assert program("judge", rated, *words).returncode == 0
+    shown = program("measure", "show", rated, "q1-a").stdout
+    assert "citation-precision   CC" in shown
+    assert "nuggets of the reference:" in shown
+    # A system that cites nothing has a recall and a precision of 0, not a missing value.
+    uncited = program("measure", "show", rated, "q1-c", "--metrics", "citations").stdout
+    assert "stub-judge citation-recall     CC  0  (0 of 1, cited 0)" in uncited
+    assert "stub-judge citation-precision  CC  0" in uncited
+    report = rated.parent / "report"
+    made = program("report", rated, "--out", report)
+    assert made.returncode == 0, made.stderr
+    page = (report / "report.html").read_text(encoding="utf-8")
+    for metric in ("nugget-vital-strict", "nugget-all-strict", "citation-recall"):
+        assert f"stub-judge {metric}" in page
