@@ -1,8 +1,8 @@
-"""Citation recall and precision as ALCE defines them (Gao et al. 2023, arXiv 2305.14627, section 3).
+"""Citation recall and precision of ALCE (Gao et al. 2023, arXiv 2305.14627, section 3).
 
-Statements are the sentences of the response without their citations. A citation such as [1], [1][2],
-[1, 2] or [1-3] names passages by rank, and belongs to the sentence that it is in, or that it
-follows: after a full stop to the one before.
+Statements are the sentences of the response without their citations. A citation such as [1],
+[1][2], [1, 2] or [1-3] names passages by rank, and belongs to the sentence that it is in, or that
+it follows: after a full stop to the one before.
 
 - Recall: the share of statements that their cited passages support together. A statement that cites
   nothing, or a passage that there is not, is not supported, as in the authors' code.

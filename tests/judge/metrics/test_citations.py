@@ -1,6 +1,7 @@
 """Citation recall and precision as ALCE defines them, computed by hand."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -20,7 +21,9 @@ PASSAGES = ("P-one.", "P-two.", "P-three.")
     [
         ("It opens [1]. It shuts [2][3].", [("It opens.", {1}), ("It shuts.", {2, 3})]),
         ("It opens [1, 2].", [("It opens.", {1, 2})]),
-        ("It opens [1-3]. It shuts [2–3; 5].", [("It opens.", {1, 2, 3}), ("It shuts.", {2, 3, 5})]),
+        ("It opens [1-3]. It shuts [2\u20133; 5].", [
+            ("It opens.", {1, 2, 3}), ("It shuts.", {2, 3, 5}),
+        ]),
         ("It opens. [1] It shuts.[2]\n\n- Dogs stay out [3]", [
             ("It opens.", {1}), ("It shuts.", {2}), ("- Dogs stay out", {3}),
         ]),
@@ -39,7 +42,7 @@ def test_a_citation_belongs_to_the_sentence_that_it_ends(
     assert [(each.text, set(each.cited)) for each in found] == statements
 
 
-def support(*entailed: tuple[str, str]) -> object:
+def support(*entailed: tuple[str, str]) -> Callable[[Prompt], KnownAnswer]:
     """Return a function that labels statements by the passages that the pairs name."""
 
     def known(prompt: Prompt) -> KnownAnswer:
@@ -56,44 +59,51 @@ def values(text: str, *entailed: tuple[str, str]) -> tuple[float, float]:
     both = []
     for key in ("citation-recall", "citation-precision"):
         metric = load_metric(key)
-        found = evaluate(metric, shown(metric, (), text, PASSAGES), support(*entailed)).result  # type: ignore[arg-type]
+        made = shown(metric, (), text, PASSAGES)
+        found = evaluate(metric, made, support(*entailed)).result
         assert isinstance(found, MetricValue)
         both.append(found.value)
     return both[0], both[1]
 
 
 BOTH = "P-one. P-two."
+ANTS, BEES = "Ants go.", "Bees go."
 
 
 @pytest.mark.parametrize(
     ("text", "entailed", "recall", "precision"),
     [
         # One of two statements is supported, by the only passage that it cites.
-        ("Ants crawl [1]. Bees crawl [2].", [("P-one.", "Ants crawl.")], 1 / 2, 1 / 2),
+        ("Ants go [1]. Bees go [2].", [("P-one.", ANTS)], 1 / 2, 1 / 2),
         # A statement without a citation is not supported; precision is of the one citation.
-        ("Ants crawl [1]. Bees crawl.", [("P-one.", "Ants crawl.")], 1 / 2, 1.0),
-        ("Ants crawl. Bees crawl.", [], 0.0, 0.0),
+        ("Ants go [1]. Bees go.", [("P-one.", ANTS)], 1 / 2, 1.0),
+        ("Ants go. Bees go.", [], 0.0, 0.0),
         # Two passages support it together alone: both are needed.
-        ("Ants crawl [1][2].", [(BOTH, "Ants crawl.")], 1.0, 1.0),
+        ("Ants go [1][2].", [(BOTH, ANTS)], 1.0, 1.0),
         # The first supports it alone; the second does not, and the first does without it.
-        ("Ants crawl [1][2].", [(BOTH, "Ants crawl."), ("P-one.", "Ants crawl.")], 1.0, 1 / 2),
+        ("Ants go [1][2].", [(BOTH, ANTS), ("P-one.", ANTS)], 1.0, 1 / 2),
         # Each supports it alone: neither is irrelevant.
-        ("Ants crawl [1, 2].", [(BOTH, "Ants crawl."), ("P-one.", "Ants crawl."), ("P-two.", "Ants crawl.")], 1.0, 1.0),
-        # A passage supports it alone, but all of them together do not, as labeled: not supported.
-        ("Ants crawl [1, 2].", [("P-one.", "Ants crawl.")], 0.0, 0.0),
+        ("Ants go [1, 2].", [(BOTH, ANTS), ("P-one.", ANTS), ("P-two.", ANTS)], 1.0, 1.0),
+        # A passage supports it alone, but both together do not, as labeled: not supported.
+        ("Ants go [1, 2].", [("P-one.", ANTS)], 0.0, 0.0),
         # Of three, passages 1 and 2 are needed together; 3 adds nothing.
         (
-            "Ants crawl [1-3].",
-            [("P-one. P-two. P-three.", "Ants crawl."), (BOTH, "Ants crawl.")],
+            "Ants go [1-3].",
+            [("P-one. P-two. P-three.", ANTS), (BOTH, ANTS)],
             1.0,
             2 / 3,
         ),
         # There is no passage 4, nor 0: the statement is not supported, its two citations count.
-        ("Ants crawl [1][4]. Bees crawl [2]. Cats crawl [0].", [("P-one.", "Ants crawl."), ("P-two.", "Bees crawl.")], 1 / 3, 1 / 4),
+        (
+            "Ants go [1][4]. Bees go [2]. Cats go [0].",
+            [("P-one.", ANTS), ("P-two.", BEES)],
+            1 / 3,
+            1 / 4,
+        ),
         # Cited twice in a statement, a passage counts once.
-        ("Ants crawl [1] [1].", [("P-one.", "Ants crawl.")], 1.0, 1.0),
+        ("Ants go [1] [1].", [("P-one.", ANTS)], 1.0, 1.0),
     ],
-)  # fmt: skip
+)
 def test_values_are_those_computed_by_hand(
     text: str, entailed: list[tuple[str, str]], recall: float, precision: float
 ) -> None:
@@ -103,7 +113,7 @@ def test_values_are_those_computed_by_hand(
 
 def test_numbers_are_ranks_whatever_the_order_in_which_a_run_shows_the_passages() -> None:
     metric = load_metric("citation-recall")
-    made = shown(metric, (), "Ants crawl [1].", PASSAGES)
+    made = shown(metric, (), "Ants go [1].", PASSAGES)
     shuffled = replace(made, shown_passages=tuple(reversed(PASSAGES)))
     [waiting] = evaluate(metric, shuffled).waiting
     assert "P-one." in waiting.prompt.text
@@ -120,7 +130,7 @@ def test_both_metrics_use_the_same_answers() -> None:
     prompts = []
     for key in ("citation-recall", "citation-precision"):
         metric = load_metric(key)
-        made = shown(metric, (), "Ants crawl [1][2]. Bees crawl [3].", PASSAGES)
+        made = shown(metric, (), "Ants go [1][2]. Bees go [3].", PASSAGES)
         prompts.append([waiting.prompt.hash for waiting in evaluate(metric, made).waiting])
     assert prompts[0] == prompts[1]
     assert len(prompts[0]) == 2
@@ -129,12 +139,12 @@ def test_both_metrics_use_the_same_answers() -> None:
 def test_what_has_no_value() -> None:
     assert result("citation-recall", text=" ") == MissingValue("no_statements")
     assert result("citation-precision", text=" ") == MissingValue("no_statements")
-    assert result("citation-precision", text="Ants crawl. Bees crawl.") == MetricValue(
+    assert result("citation-precision", text="Ants go. Bees go.") == MetricValue(
         0.0, "no_citations"
     )
     one = json.dumps({"1": "maybe"})
-    unknown = result("citation-recall", one, text="Ants crawl [1].", passages=PASSAGES)
+    unknown = result("citation-recall", one, text="Ants go [1].", passages=PASSAGES)
     assert unknown == MissingValue("labels_unknown")
     # A cited passage without text supports nothing.
-    empty = result("citation-recall", text="Ants crawl [1].", passages=[" "])
+    empty = result("citation-recall", text="Ants go [1].", passages=[" "])
     assert empty == MetricValue(0.0, parts={"counted": 0, "of": 1, "cited": 1})
