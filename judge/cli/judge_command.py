@@ -193,10 +193,10 @@ def _note_first_reference(study: Any, settings: JudgeSettings) -> None:
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
-    import json
     import shlex
 
     from judge.running.runner import RunStoppedError, judge_metrics
+    from judge.running.suite_outcome import SuiteOutcome
 
     if not as_json:
         _note_first_reference(study, settings)
@@ -206,20 +206,17 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    if as_json and len(outcomes) > 1:
-        # One document, with the forecast of all metrics where there is one.
-        runs = [outcome.as_json() for outcome in outcomes]
-        click.echo(json.dumps({"runs": runs, "forecast": runs[-1]["by_step"]}, indent=2))
-    for outcome in outcomes if not as_json or len(outcomes) == 1 else ():
-        steps = []
-        if outcome is outcomes[-1]:
-            run = shlex.quote(outcome.run)
-            steps = [f"Next: ccrs judge show {shell_word(study.folder)} {run}"]
-            if len(outcomes) > 1:
-                steps = [f"Next: ccrs measure show {shell_word(study.folder)} RESPONSE"]
-            if not any(each.remaining for each in outcomes):
-                steps.append(f"      ccrs report {shell_word(study.folder)}")
-        print_fields(outcome, as_json, *steps)
+    several = len(outcomes) > 1
+    result = SuiteOutcome(outcomes) if several else outcomes[0]
+    place, run = shell_word(study.folder), shlex.quote(outcomes[0].run)
+    steps = [
+        f"Next: ccrs measure show {place} RESPONSE"
+        if several
+        else f"Next: ccrs judge show {place} {run}"
+    ]
+    if not any(each.remaining for each in outcomes):
+        steps.append(f"      ccrs report {place}")
+    print_fields(result, as_json, *steps)
     if any(outcome.falls_short for outcome in outcomes):
         raise click.exceptions.Exit(1)
 

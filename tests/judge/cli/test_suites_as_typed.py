@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +80,27 @@ def test_nuggets_and_citations_up_to_the_report(rated: Path, stub: Stub) -> None
     page = (report / "report.html").read_text(encoding="utf-8")
     for metric in ("nugget-vital-strict", "nugget-all-strict", "citation-recall"):
         assert f"stub-judge {metric}" in page
+
+
+def test_a_suite_prints_one_block(rated: Path, stub: Stub, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(rated, other)
+    words = ("--base-url", stub.base_url, "--model", "stub-judge", "--answer-schema", "auto")
+    words += ("--metric", "ragchecker", "--max-missing", "0.01")
+    told = program("judge", rated, *words)
+    runs = json.loads(in_process("judge", other, *words, "--json").stdout)["runs"]
+    assert told.returncode == 1
+    lines = told.stdout.splitlines()
+    assert lines[0].startswith(f"{36 * 12} judgments of 11 runs were stored; ")
+    assert f" {sum(run['answered'] for run in runs):,} prompts were answered in " in lines[0]
+    assert [line[2:].split("  ")[0] for line in lines[1:12]] == [run["run"] for run in runs]
+    assert sum(line.startswith("Tokens: ") for line in lines) == 1
+    tokens = sum(run["tokens"]["prompt"] for run in runs)
+    assert f"Tokens: {tokens:,} prompt, " in told.stdout
+    # The reasons are explained once, with their number over all runs.
+    number = sum(run["missing"].get("no_claims_in_context", 0) for run in runs)
+    assert f"Missing: {number} no_claims_in_context (" in told.stdout
+    [short] = [line for line in lines if line.startswith("Missing of the whole run, more than")]
+    assert all(run["run"] in short for run in runs if run["falls_short"])
+    assert sum(run["falls_short"] for run in runs) == short.count("%") - 1
+    assert len(lines) < 25
