@@ -1,7 +1,9 @@
 """Suites of metrics that ask a model, as a user starts them, up to the report."""
 
 import csv
+import html
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +43,10 @@ def rated(tmp_path: Path) -> Path:
                     "references": [f"Fact {q} holds. It is old."],
                     "system": system,
                     "response": text.format(q=q),
-                    "passages": [f"Passage {n} of {q}." for n in (1, 2, 3)],
+                    "passages": [
+                        {"text": f"Passage {n} of {q}.", "document": f"{q}-{n}{system}"}
+                        for n in (1, 2, 3)
+                    ],
                 }
             )
             for number, construct in enumerate(("AC", "CC", "IR")):
@@ -95,7 +100,7 @@ def test_a_suite_prints_one_block(rated: Path, stub: Stub, tmp_path: Path) -> No
     assert f" {sum(run['answered'] for run in runs):,} prompts were answered in " in lines[0]
     assert [line[2:].split("  ")[0] for line in lines[1:12]] == [run["run"] for run in runs]
     assert sum(line.startswith("Tokens: ") for line in lines) == 1
-    tokens = sum(run["tokens"]["prompt"] for run in runs)
+    tokens = sum(run["tokens"].get("prompt", 0) for run in runs)
     assert f"Tokens: {tokens:,} prompt, " in told.stdout
     # The reasons are explained once, with their number over all runs.
     number = sum(run["missing"].get("no_claims_in_context", 0) for run in runs)
@@ -104,3 +109,29 @@ def test_a_suite_prints_one_block(rated: Path, stub: Stub, tmp_path: Path) -> No
     assert all(run["run"] in short for run in runs if run["falls_short"])
     assert sum(run["falls_short"] for run in runs) == short.count("%") - 1
     assert len(lines) < 25
+
+
+def test_the_report_says_which_low_ratings_are_the_retrievers(rated: Path) -> None:
+    # Of the 12 responses of c, which people rate low, those to 3 queries had a relevant passage.
+    relevant = [f"{q} 0 {q}-1{system} 1" for q in map("q{}".format, range(12)) for system in "ab"]
+    relevant += [f"q{q} 0 {q}-2c 1" for q in (0, 4, 7)]
+    relevant = [line.replace(" 0 q", " 0 ") for line in relevant]
+    qrels = rated.parent / "qrels.txt"
+    qrels.write_text("\n".join(relevant), encoding="utf-8")
+    done = program("measure", rated, "--metrics", "hit,NDCG@1", "--qrels", qrels)
+    assert done.returncode == 0, done.stderr
+    report = rated.parent / "report"
+    assert program("report", rated, "--out", report).returncode == 0
+    estimates = json.loads((report / "report.json").read_text(encoding="utf-8"))["estimates"]
+    found = {
+        tuple(e["constructs"]): e["params"]
+        for e in estimates
+        if e["statistic"] == "low_without_relevant"
+    }
+    assert found["CC",]["count"] == 9
+    assert found["CC",]["of"] == 12
+    assert found["CC",]["others_count"] == 0
+    page = (report / "report.html").read_text(encoding="utf-8")
+    words = html.unescape(re.sub(r"<[^>]+>", "", page))
+    assert "The retriever's part: " in words
+    assert "9 of 12 on CC (0 of 24 other responses)" in words
