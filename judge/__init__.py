@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         list_versions as list_versions,
         prompt_version as prompt_version,
     )
+    from judge.prompts.rubric import store_rubric as store_rubric
     from judge.responding.respond import respond_study as respond_study
     from judge.running.model_metrics import MetricModels as MetricModels
     from judge.running.pair_run import (
@@ -69,6 +70,7 @@ _MODULES = {
     "metrics.lexical": ("exact_match", "normalized_match", "token_f1"),
     "parsing.parse_answer": ("parse_answer",),
     "prompts.prompt_versions": ("copy_version", "list_versions", "prompt_version"),
+    "prompts.rubric": ("store_rubric",),
     "responding.respond": ("respond_study",),
     "running.pair_run": ("compare_pairs", "preview_pairs"),
     "running.preview": ("preview",),

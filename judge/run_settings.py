@@ -50,7 +50,8 @@ class JudgeSettings(BaseModel):
     metric: str = Field(
         default=CCRS,
         description="metrics that ask the model: names separated by commas, a suite (ragchecker, "
-        "ragchecker-together, ragas, trulens, crud, ares), or a Python file that defines one",
+        "ragchecker-together, ragas, trulens, crud, ares, nuggets, citations), or a Python file "
+        "that defines one",
         json_schema_extra=option("NAME"),
     )
     prompts: str = Field(
@@ -112,7 +113,7 @@ class JudgeSettings(BaseModel):
     constructs: tuple[str, ...] = Field(
         default=(),
         description="only these constructs, such as QR,CC",
-        json_schema_extra=option("KEYS"),
+        json_schema_extra=option("KEYS", also="construct"),
     )
     systems: tuple[str, ...] = Field(
         default=(),

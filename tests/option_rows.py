@@ -62,6 +62,7 @@ SHARED: dict[str, Row] = {
     "--constructs": Unused(
         f"{METRIC} ragas-faithfulness,crud-recall --constructs CC,XY", "none of the metrics"
     ),
+    "--construct": "always: another name of --constructs",
     "--systems": CHOOSES,
     "--limit": Unused(f"{METRIC} ccrs --limit 3 --estimate 5", "leave limit out"),
     "--retry-unparsed": "always: answers without a score, of this call or of an earlier one",
@@ -250,7 +251,10 @@ TABLE: dict[str, dict[str, Row]] = {
         "--watch": CHOOSES,
         "--json": OUTPUT,
     },
-    "judge run": OF_RUNS,
+    "judge run": {
+        "--rubric": Unused(f"{METRIC} ragas --rubric Brief", "prompts of its own"),
+        **OF_RUNS,
+    },
     "judge pairs": {
         "--pairs": CHOOSES,
         **of("judge pairs"),

@@ -24,6 +24,7 @@ from judge.cli.inspect_commands import (
     show,
 )
 from judge.cli.rank_command import rank
+from judge.cli.rubric_settings import rubric_settings
 from study.cli.options import AS_JSON, STUDY, comma_separated
 from study.cli.unused_options import unused_if
 from study.text import shell_word
@@ -93,11 +94,30 @@ _ASKS_NOTHING, _WITHOUT_DRY_RUN = "--dry-run asks no prompt", "leave --dry-run o
 @judge.command(cls=EngineOptionsCommand)
 @STUDY
 @ENGINE
+@click.option(
+    "--rubric",
+    metavar="SENTENCE",
+    help="Score by this sentence instead of the words of a prompt version: the study gets a "
+    "version with it, whose name --prompts may choose. Needs --construct, if the study has "
+    "several.",
+)
 @DRY_RUN
 @AS_JSON
+@unused_if(
+    "rubric",
+    lambda given: (given["metric"] or "ccrs") != "ccrs",
+    "the metric has prompts of its own",
+    "leave --metric out",
+)
+@unused_if(
+    "prompts",
+    lambda given: given["rubric"] is not None and given["prompts"] == "ccrs-paper-v1",
+    "the words are those of --rubric",
+    "name the new version",
+)
 @unused_if("estimate", lambda given: given["dry_run"], _ASKS_NOTHING, _WITHOUT_DRY_RUN)
 @unused_if("drift", lambda given: given["dry_run"], _ASKS_NOTHING, _WITHOUT_DRY_RUN)
-def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
+def run(folder: Path, rubric: str | None, dry_run: bool, as_json: bool, **values: Any) -> None:
     """Judge the responses of STUDY that have no judgment yet.
 
     An interrupted run is resumed. The API key is read from the environment or printed by a
@@ -113,17 +133,18 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
       ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --metric ragchecker
+      ccrs judge my-study --rubric "The response names a source." --construct AC --model llama-3-70b
       ccrs judge my-study --engine batch --model gpt-5 --requests requests
       ccrs judge my-study --engine batch --model gpt-5 --answers results.jsonl
     """
     from study.study import Study
 
     settings = settings_from(values)
-    with Study.open(folder) as study:
+    with Study.open(folder) as study, rubric_settings(study, settings, rubric, dry_run) as chosen:
         if dry_run:
-            _preview(study, settings, as_json)
+            _preview(study, chosen, as_json)
         else:
-            _judge(study, settings, as_json)
+            _judge(study, chosen, as_json)
 
 
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
@@ -172,10 +193,10 @@ def _note_first_reference(study: Any, settings: JudgeSettings) -> None:
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
-    import json
     import shlex
 
     from judge.running.runner import RunStoppedError, judge_metrics
+    from judge.running.suite_outcome import SuiteOutcome
 
     if not as_json:
         _note_first_reference(study, settings)
@@ -185,20 +206,17 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    if as_json and len(outcomes) > 1:
-        # One document, with the forecast of all metrics where there is one.
-        runs = [outcome.as_json() for outcome in outcomes]
-        click.echo(json.dumps({"runs": runs, "forecast": runs[-1]["by_step"]}, indent=2))
-    for outcome in outcomes if not as_json or len(outcomes) == 1 else ():
-        steps = []
-        if outcome is outcomes[-1]:
-            run = shlex.quote(outcome.run)
-            steps = [f"Next: ccrs judge show {shell_word(study.folder)} {run}"]
-            if len(outcomes) > 1:
-                steps = [f"Next: ccrs measure show {shell_word(study.folder)} RESPONSE"]
-            if not any(each.remaining for each in outcomes):
-                steps.append(f"      ccrs report {shell_word(study.folder)}")
-        print_fields(outcome, as_json, *steps)
+    several = len(outcomes) > 1
+    result = SuiteOutcome(outcomes) if several else outcomes[0]
+    place, run = shell_word(study.folder), shlex.quote(outcomes[0].run)
+    steps = [
+        f"Next: ccrs measure show {place} RESPONSE"
+        if several
+        else f"Next: ccrs judge show {place} {run}"
+    ]
+    if not any(each.remaining for each in outcomes):
+        steps.append(f"      ccrs report {place}")
+    print_fields(result, as_json, *steps)
     if any(outcome.falls_short for outcome in outcomes):
         raise click.exceptions.Exit(1)
 

@@ -41,11 +41,11 @@ def measure() -> None:
     metavar="NAMES",
     help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, chrF, ROUGE-1, ROUGE-2 and "
     "ROUGE-L; usage for context-usage and novel-words; retrieval for RR (or MRR), hit (or hit "
-    "rate), precision, precision-ranked, recall, NDCG, NDCG-exp and AP, each also with a cut such "
-    "as NDCG@10, the first four also of passages in place of documents: precision-passages@5; "
-    "embedding for similarity, context-relevance, BERTScore, BERTScore-P and BERTScore-R, the "
-    "latter three also with a layer such as BERTScore@5; nli for NLI-faithfulness, "
-    "NLI-hallucination, NLI-hallucination-max and NLI-faithfulness-joined. Repeatable.",
+    "rate), precision, recall, NDCG and AP; embedding for similarity, context-relevance and "
+    "BERTScore; nli for NLI-faithfulness and NLI-hallucination. By name alone: a cut such as "
+    "NDCG@10, passages in place of documents such as precision-passages@5, precision-ranked, "
+    "NDCG-exp, BERTScore-P, BERTScore-R, a layer such as BERTScore@5, NLI-hallucination-max and "
+    "NLI-faithfulness-joined. Repeatable.",
 )
 @click.option(
     "--on",

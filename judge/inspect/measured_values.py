@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from judge.metrics.registry import PROMPTED_SUITES, SUITES
+from judge.metrics.registry import PROMPTED_SUITES, WITHOUT_PROMPTS
 from judge.metrics.retrieval import retrieval_key
 from judge.protocol.conditions import CCRS, metric_of
 from judge.protocol.exchange import REASONS
@@ -15,7 +15,7 @@ from study.facts.judgments import counted_judgments
 from study.facts.measured_inputs import OWN, earlier_inputs
 from study.schema.tables import judge_runs, judgments, scores
 
-_IN_SUITES = tuple(chain(*PROMPTED_SUITES.values(), *SUITES.values()))
+_IN_SUITES = tuple(chain(*PROMPTED_SUITES.values(), WITHOUT_PROMPTS))
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from judge.inspect.measured_values import MeasuredValues
-from judge.metrics.registry import PROMPTED_SUITES, SUITES, load_metric, metric_names, suite_of
+from judge.metrics.registry import (
+    PROMPTED_SUITES,
+    SUITES,
+    WITHOUT_PROMPTS,
+    load_metric,
+    metric_names,
+    suite_of,
+)
 from judge.protocol.conditions import metric_of
 from judge.running.runs import run_metric
 from study.errors import StudyError, nearest
 from study.facts.find_response import FoundResponse
 from study.text import shell_word
 
-_WITHOUT_MODEL = frozenset(chain(*SUITES.values()))
+_WITHOUT_MODEL = frozenset(WITHOUT_PROMPTS)
 
 
 def asked_metrics(

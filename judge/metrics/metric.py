@@ -108,7 +108,7 @@ class MissingValue:
 
 _OF_READERS = {
     f"{what}_{fault}": f"{what}: {meaning}"
-    for what in ("claims", "statements", "questions", "labels", "numbers", "texts")
+    for what in ("claims", "statements", "questions", "nuggets", "labels", "numbers", "texts")
     for fault, meaning in FAULTS.items()
 }
 """Reasons of `judge.metrics.step_readers`."""

@@ -10,7 +10,7 @@ from types import CodeType
 from judge.metrics.bert_score import BERT_SCORES
 from judge.metrics.embedding import ContextRelevance, Similarity
 from judge.metrics.metric import Metric
-from judge.metrics.nli import NLI
+from judge.metrics.nli import NLI, NliFaithfulness, NliHallucination
 from judge.metrics.retrieval import NAMES
 from judge.prompts.template import PAPER
 from study.entry_points import entry_points
@@ -20,11 +20,14 @@ GROUP = "ccrs.metrics"
 SUITES = {
     "lexical": ("EM", "EM-normalized", "F1", "BLEU", "chrF", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
     "usage": ("context-usage", "novel-words"),
-    "retrieval": NAMES,
-    "embedding": (Similarity.name, ContextRelevance.name, *BERT_SCORES),
-    "nli": tuple(NLI),
+    "retrieval": ("RR", "hit", "precision", "recall", "NDCG", "AP"),
+    "embedding": (Similarity.name, ContextRelevance.name, "BERTScore"),
+    "nli": (NliFaithfulness.name, NliHallucination.name),
 }
-"""Names for several metrics without prompts."""
+"""Names for several metrics without prompts. Their variants have names only."""
+
+WITHOUT_PROMPTS = tuple(dict.fromkeys(chain(*SUITES.values(), NAMES, BERT_SCORES, NLI)))
+"""All metrics without prompts, those of suites first."""
 
 PROMPTED_SUITES = {
     "ragchecker": (
@@ -65,6 +68,8 @@ PROMPTED_SUITES = {
     ),
     "crud": ("crud-recall", "crud-precision"),
     "ares": ("ares-context-relevance", "ares-answer-faithfulness", "ares-answer-relevance"),
+    "nuggets": ("nugget-vital-strict", "nugget-all-strict"),
+    "citations": ("citation-recall", "citation-precision"),
 }
 """Names for several metrics that ask a model and share their prompts, in the order of lists."""
 
@@ -112,7 +117,7 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     if name in PROMPTED_SUITES:
         raise StudyError(f"{name} asks a model; use `ccrs judge STUDY --metric {name}` instead.")
     if name not in entries:
-        known = {*entries, *SUITES, *chain(*SUITES.values())}
+        known = {*entries, *SUITES, *WITHOUT_PROMPTS}
         if name in known:
             raise StudyError(f"{name} is measured by `ccrs measure STUDY --metrics {name}` only.")
         raise StudyError(

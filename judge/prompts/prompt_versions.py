@@ -217,11 +217,7 @@ def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
     StudyError
         The name is not valid, or exists already.
     """
-    if not _NAME.fullmatch(name):
-        raise StudyError(
-            f"{name!r} is not a valid name of a prompt version: use letters, digits, . - and _, "
-            f"such as {original}-mine."
-        )
+    refuse_invalid_name(name)
     folders = _folders(study_folder)
     target = study_folder / STUDY_PROMPTS / name
     if name in folders or target.exists():
@@ -232,6 +228,15 @@ def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
         )
     copytree(folders[original], target)
     return target
+
+
+def refuse_invalid_name(name: str) -> None:
+    """Raise a `StudyError` unless a prompt version can have this name."""
+    if not _NAME.fullmatch(name):
+        raise StudyError(
+            f"{name!r} is not a valid name of a prompt version: use letters, digits, . - and _, "
+            f"such as {PAPER}-mine."
+        )
 
 
 def _construct_names(version: PromptVersion, study_folder: Path | None) -> tuple[str, ...]:

@@ -169,8 +169,9 @@ def setting_option(
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     words = name.replace("_", "-")
     both = overrides and _without_none(field) is bool
+    second = [f"--{extra['also']}", name] if "also" in extra else []
     return click.Option(
-        [f"--{words}/--no-{words}" if both else f"--{words}"],
+        [f"--{words}/--no-{words}" if both else f"--{words}", *second],
         help=f"{text[:1].upper()}{text[1:]}.{remarks}",
         metavar=str(extra["metavar"]) if "metavar" in extra else None,
         envvar=str(extra["env"]) if "env" in extra else None,

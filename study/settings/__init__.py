@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 
-def option(metavar: str | None = None, *, env: str | None = None) -> dict[str, Any]:
+def option(
+    metavar: str | None = None, *, env: str | None = None, also: str | None = None
+) -> dict[str, Any]:
     """Return the properties of an option that its field does not have, as `json_schema_extra`.
 
     Parameters
@@ -20,8 +22,10 @@ def option(metavar: str | None = None, *, env: str | None = None) -> dict[str, A
         Placeholder of the value in the help; None: that of its type.
     env
         Environment variable with the value if the option is absent.
+    also
+        A second name of the option, without the dashes.
     """
-    properties = {"metavar": metavar, "env": env}
+    properties = {"metavar": metavar, "env": env, "also": also}
     return {key: value for key, value in properties.items() if value is not None}
 
 

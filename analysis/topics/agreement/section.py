@@ -33,6 +33,7 @@ from analysis.topics.agreement import (
     preferred_choices,
     preferred_systems,
     published_figures,
+    retrieved_for_low,
     scorers_compared,
     sensitivity,
     tables,
@@ -54,6 +55,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from judge_and_metrics.reading(analysis)
     yield from scorers_compared.reading(analysis)
     yield from order_of_presentation.reading(analysis)
+    yield from retrieved_for_low.reading(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
@@ -215,6 +217,7 @@ SECTION = Section(
         *order_of_presentation.STATISTICS,
         *preferred_systems.STATISTICS,
         *unopened_passages.STATISTICS,
+        *retrieved_for_low.STATISTICS,
     ),
     figures=(
         figures.ceiling,

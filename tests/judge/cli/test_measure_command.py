@@ -4,10 +4,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from judge.cli.measure_command import run as measure_run
 from judge.metrics.ngram_overlap import RougeL
+from judge.metrics.registry import SUITES, WITHOUT_PROMPTS
 from judge.metrics.retrieval import NAMES
 from judge.running import pages
 from judge.running.text_scores import measure_study
@@ -114,7 +117,7 @@ def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: 
     qrels.write_text("q 0 d1 1\nq 0 d3 2\nelsewhere 0 d1 1\nbare 0 d1 1\n")
     words = ("--qrels", qrels)
     counts = by_metric(ccrs(study.folder, "--metrics", "retrieval,NDCG@1,usage", *words))
-    assert set(counts) == {*NAMES, "NDCG@1", "context-usage", "novel-words"}
+    assert set(counts) == {*SUITES["retrieval"], "NDCG@1", "context-usage", "novel-words"}
     # They stand for no construct of the study, but are in its table.
     of_rankings = {row[2] for row in metric_rows(study) if str(row[3]).split()[0] in NAMES}
     assert of_rankings == {"retrieval"}
@@ -270,3 +273,14 @@ def test_a_misspelled_command_is_no_folder(group: str, tmp_path: Path) -> None:
     assert "No such option" in done.output
     usage = CliRunner().invoke(cli, [group, "--help"]).output.splitlines()[0]
     assert usage.endswith(f"{group} STUDY [OPTIONS] or COMMAND [ARGS]...")
+
+
+def test_suites_leave_out_variants_which_have_names() -> None:
+    in_suites = {name for names in SUITES.values() for name in names}
+    variants = ("precision-ranked", "NDCG-exp", "BERTScore-P", "BERTScore-R")
+    variants += ("NLI-hallucination-max", "NLI-faithfulness-joined")
+    assert not in_suites & {*variants}
+    assert {*in_suites, *variants} == {*WITHOUT_PROMPTS}
+    [option] = [each for each in measure_run.params if each.name == "metrics"]
+    assert isinstance(option, click.Option)
+    assert all(name in str(option.help) for name in WITHOUT_PROMPTS)

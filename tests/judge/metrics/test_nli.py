@@ -141,7 +141,8 @@ def test_a_model_of_two_labels_measures_what_they_say(
 
     monkeypatch.setattr(model_metrics, "LocalEntailment", lambda *_: TwoLabels())
     one_query(study, *PASSAGES, A="It is cold.")
-    measured_by = measure_study(study, ["nli"], models=MetricModels(nli="m"))
+    names = ["nli", "NLI-faithfulness-joined"]
+    measured_by = measure_study(study, names, models=MetricModels(nli="m"))
     assert set(measured_by) == {
         "NLI-faithfulness scripted@1",
         "NLI-faithfulness-joined scripted@1",

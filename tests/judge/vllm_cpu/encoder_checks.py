@@ -19,6 +19,7 @@ from judge.engines.encoders.local_encoder import LocalEncoder
 from judge.engines.encoders.local_entailment import LocalEntailment
 from judge.metrics.bert_score import bert_score
 from judge.metrics.embedding import Embedding
+from judge.metrics.nli import NLI
 from judge.running.model_metrics import MetricModels
 from judge.running.text_scores import measure_study
 from study import Study, StudyError
@@ -67,7 +68,7 @@ def measured(folder: Path, model: Path) -> dict[str, Any]:
     for system, text in (("A", TEXTS[0]), ("B", LONG), ("C", ""), ("D", "nan"), ("E", TEXTS[0])):
         row = {"query_id": "q", "query": "Paris?", "references": TEXTS[:2]}
         store(study, {**row, "system": system, "response": text, "passages": TEXTS})
-    names = ["embedding", "BERTScore@1"]
+    names = ["embedding", "BERTScore-P", "BERTScore-R", "BERTScore@1"]
 
     def counts() -> Any:
         return measure_study(study, names, ["AC"], models=MetricModels(str(model)))
@@ -105,7 +106,7 @@ def classified(folder: Path) -> dict[str, Any]:
             row = {"query_id": "q", "query": "Paris?", "references": [], "system": system}
             store(study, {**row, "response": text, "passages": TEXTS[:3]})
         models = MetricModels(nli=str(folder / "forward"))
-        results["measured"] = measure_study(study, ["nli"], models=models)
+        results["measured"] = measure_study(study, list(NLI), models=models)
     return results
 
 
