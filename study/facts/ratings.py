@@ -57,6 +57,9 @@ tie-breaks are requested where raters disagree and are representative of these r
 REJECTED: Final = "rejected by the owner"
 """Reason of the revision by which the owner withdraws what a rater entered."""
 
+AS_ENTERED: Final = ratings.c.reason.is_distinct_from(REJECTED)
+"""Condition of revisions that reads ratings as if none was rejected."""
+
 _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
 
@@ -279,7 +282,9 @@ def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnE
     )
 
 
-def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
+def human_scores(
+    connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
+) -> pd.DataFrame:
     """Return one value of each construct of each assignment that measures or adjudicates.
 
     Values that a rater gave as adjudicator have the scorer CODE (adjudicated): a scorer is of one
@@ -287,7 +292,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
 
     In addition to the columns of the score table there are `left_out` (why a row does not count;
     None where it does) and `edited` (whether the last value is another than the one before the
-    reveal).
+    reveal). `conditions` are as in `newest_ratings`.
 
     Raises
     ------
@@ -296,7 +301,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     """
     if edits not in get_args(Edits):
         raise StudyError(f"edits = {edits!r}: use one of {', '.join(get_args(Edits))}.")
-    rows = _human_ratings(connection, edits)
+    rows = _human_ratings(connection, edits, *conditions)
     rows["left_out"] = None
     if edits != "last":
         rows.loc[rows["entered_after_reveal"], "left_out"] = _TOO_LATE
@@ -327,8 +332,10 @@ def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Serie
     return ratings.loc[withdrawn_last, key].duplicated().reindex(ratings.index)
 
 
-def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
-    counted = counted_ratings(edits=edits)
+def _human_ratings(
+    connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
+) -> pd.DataFrame:
+    counted = counted_ratings(*conditions, edits=edits)
     adjudicated = assignments.c.purpose == ADJUDICATING
     ratings = read_frame(
         connection,
