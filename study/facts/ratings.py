@@ -15,9 +15,8 @@ revision.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-import pandas as pd
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -40,6 +39,9 @@ from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema.database import read_frame
 from study.schema.tables import assignments, constructs, interim_analyses, raters, ratings
 from study.settings.study_toml import StudyConfig
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value entered before the reveal. `last`: the last value."""
@@ -284,7 +286,7 @@ def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnE
 
 def human_scores(
     connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return one value of each construct of each assignment that measures or adjudicates.
 
     Values that a rater gave as adjudicator have the scorer CODE (adjudicated): a scorer is of one
@@ -313,7 +315,7 @@ def human_scores(
     return rows.drop(columns=["answered", "entered_after_reveal", "first_id"])
 
 
-def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Series[bool]":
+def rated_again(ratings: "pd.DataFrame", answered: "pd.Series[bool]") -> "pd.Series[bool]":
     """Return which ratings do not count, since the scorer rated the same in another assignment.
 
     Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
@@ -334,7 +336,7 @@ def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Serie
 
 def _human_ratings(
     connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     counted = counted_ratings(*conditions, edits=edits)
     adjudicated = assignments.c.purpose == ADJUDICATING
     ratings = read_frame(

@@ -35,10 +35,10 @@ def score_table(
 
     `versions` are the current versions of the constructs. `edits` selects which of a rater's
     values counts: the last one before more was shown, or the last one. `config` has the juries and
-    composites (`study.facts.scorers`); without it there are none. With `as_entered`, what the owner
-    rejected counts as if it was not. The columns are those of
-    `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
-    `attrs["edited"]` counts the ratings in the table where the two differ.
+    composites (`study.facts.combined_scorers`); without it there are none. With `as_entered`, what
+    the owner rejected counts as if it was not. The columns are those of `SCORE_COLUMNS`; rows are
+    ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the ratings
+    in the table where the two differ.
     """
     compact = compact_score_table(connection, versions, edits, config, as_entered=as_entered)
     return _typed(compact, SCORE_COLUMNS)
