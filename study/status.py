@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
+from study.facts.combined_scorers import in_words, lacking, low_is_good
 from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_systems, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.score_counts import ScorerStatus, score_counts
-from study.facts.scorers import in_words, lacking, low_is_good
 from study.schema import (
     Assignment,
     JudgeRun,

@@ -50,7 +50,7 @@ class Study:
 
     @classmethod
     def create(cls, folder: Path | str, settings: str | None = None) -> Self:
-        """Create a study in `folder`, with `settings` as its study.toml.
+        """Create a study in `folder`, with `settings` as its study.toml; default: its name alone.
 
         Raises
         ------
@@ -58,11 +58,11 @@ class Study:
             The folder already contains a study, or the settings can't be used.
         """
         from study.schema.creation import create_schema
-        from study.settings.template import study_toml
+        from study.settings.template import name_line
 
         folder = Path(folder)
         path = folder / "study.toml"
-        text = study_toml(folder.resolve().name) if settings is None else settings
+        text = name_line(folder) if settings is None else settings
         config = parse_config(text)
         if path.exists():
             raise StudyExistsError(f"{folder} already contains a study; choose another folder.")

@@ -133,7 +133,14 @@ TABLE: dict[str, dict[str, Row]] = {
         "--json": OUTPUT,
     },
     "fetch": {"--from": "always: nothing is downloaded", "--json": OUTPUT},
-    "init": {"--settings": "always: it becomes study.toml", "--json": OUTPUT},
+    "init": {
+        "--settings": Unused(
+            "init new --settings study/study.toml --campaign study/study.toml",
+            "the file of --campaign has the settings",
+        ),
+        "--campaign": "always: it becomes the study",
+        "--json": OUTPUT,
+    },
     "assign": {
         "--raters": Unused("assign study --open --raters 2", "leave --raters out"),
         "--open": CHOOSES,

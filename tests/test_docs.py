@@ -22,6 +22,7 @@ from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.settings import settings_of
+from study.settings.campaign import CampaignSpec, LinkSpec
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
@@ -134,6 +135,8 @@ SECTIONS: dict[str, type[Any]] = {
     "published.": PublishedFigures,
     "check.": CheckSpec,
     "scale.": Scale,
+    "campaign.": CampaignSpec,
+    'campaign.links."NAME".': LinkSpec,
 }
 
 

@@ -197,6 +197,7 @@ VALUES: dict[str, str] = {
     "--scale": "0:100",
     "--second-metrics": "EM",
     "--settings": "settings.toml",
+    "--campaign": "campaign.toml",
     "--systems": "system-0,system-1",
     "--text-metrics": "F1",
     "--thresholds": "gate.toml",
@@ -258,6 +259,9 @@ FILES = {
     "metric.py": "",
     "qrels.txt": "q0 0 q0/0 1\n",
     "settings.toml": 'name = "Mine"\n',
+    "campaign.toml": '[campaign]\nresponses = "rows.jsonl"\nraters = 3\n',
+    "rows.jsonl": '{"query_id": "q", "query": "Q?", "system": "A", "response": "R.", '
+    '"passages": ["P."], "references": ["R."]}\n',
     "token": "token\n",
     "preferences.csv": "query_id,response_a,response_b,construct,scorer,scorer_kind,value\n"
     + "".join(

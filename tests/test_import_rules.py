@@ -282,6 +282,17 @@ def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> N
     assert done.returncode == 0, done.stderr
 
 
+def test_the_rating_pages_are_served_without_tables_of_scores() -> None:
+    code = (
+        "import sys, annotate_ui.server.application, annotate_ui.server.wsgi, annotate_ui.web.app; "
+        "sys.exit(', '.join({'pandas', 'scipy', 'matplotlib'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_bare_table_is_read_without_a_database() -> None:
     code = (
         "import sys; from study import read_scores; "

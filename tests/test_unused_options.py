@@ -47,8 +47,9 @@ def folder(made: Path) -> Path:
     row = '{"query_id": "q1", "query": "Q?", "system": "A", "response": "An answer."}\n'
     (made / "responses.jsonl").write_text(row)
     assert started(["init", "pairs"], made)[0] == 0
-    with (made / "pairs" / "study.toml").open("a") as file:
-        file.write("\n[design]\nratings = false\ncomparisons = 1.0\n")
+    settings = made / "pairs" / "study.toml"
+    pairs = "[design]\nratings = false\ncomparisons = 1.0\n"
+    settings.write_text(settings.read_text().replace("[design]", pairs))
     assert started(["import", "pairs", "responses.jsonl"], made)[0] == 0
     assert started(["init", "respond"], made)[0] == 0
     with (made / "respond" / "study.toml").open("a") as file:

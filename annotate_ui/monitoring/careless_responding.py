@@ -24,6 +24,7 @@ from annotate_ui.monitoring.signals import (
     too_few,
 )
 from study.facts.rating_progress import read_records
+from study.facts.ratings import AS_ENTERED
 from study.facts.score_table import score_table
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -64,16 +65,27 @@ class RaterSignals:
 def rater_signals(study: Study) -> list[RaterSignals]:
     """Return the signals of every rater who has rated, in order of their codes.
 
-    They are computed from the ratings that count (`study.facts.ratings`), without repeats. Signals
-    never exclude ratings: a rule for excluding ratings is declared in advance.
+    They are computed from the ratings that count (`study.facts.ratings`), without repeats; those of
+    raters whose whole work was rejected from all that was entered, so that the reason can still be
+    seen. Signals never exclude ratings: a rule for excluding ratings is declared in advance.
     """
+    found, emptied = _signals(study)
+    if not emptied:
+        return found
+    entered = {rater.rater: rater for rater in _signals(study, as_entered=True)[0]}
+    return [entered[rater.rater] if rater.rater in emptied else rater for rater in found]
+
+
+def _signals(study: Study, *, as_entered: bool = False) -> tuple[list[RaterSignals], set[str]]:
+    """Return the signals, and the raters of whom none counts since their ratings are withdrawn."""
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        ratings = read_records(connection, versions).ratings
+        conditions = [AS_ENTERED] if as_entered else []
+        ratings = read_records(connection, versions, *conditions).ratings
         counted = ratings[ratings["counts"] & (ratings["repeat"] == 0)]
         shares = reading_shares(connection, study.config, counted)
         missed = missed_checks(stored_checks(connection), counted, study.config.constructs)
-        frame = score_table(connection, versions)
+        frame = score_table(connection, versions, as_entered=as_entered)
     context = human_context(study, frame)
     by_construct: dict[str, list[AgreementWithOthers]] = {}
     if context is not None:
@@ -83,7 +95,7 @@ def rater_signals(study: Study) -> list[RaterSignals]:
     values = {str(key): _values(rows) for key, rows in main.groupby("construct", sort=False)}
     stretches = constant_stretches(responses_in_order(main[main["value"].notna()]))
     raters = ratings.drop_duplicates("rater_id").set_index("rater_id")["rater"].sort_values()
-    return [
+    found = [
         RaterSignals(
             str(code),
             (
@@ -97,6 +109,8 @@ def rater_signals(study: Study) -> list[RaterSignals]:
         )
         for rater_id, code in raters.items()
     ]
+    withdrawn = ratings.loc[~ratings["answered"], "rater"]
+    return found, set(withdrawn) - set(counted["rater"])
 
 
 def _values(rows: pd.DataFrame) -> ConstructValues:

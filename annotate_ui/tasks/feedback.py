@@ -14,7 +14,6 @@ from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.step_view import ConstructView, construct_view
 from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import TrainingState, training_state
-from study.facts.judgments import answers_that_count
 from study.facts.ratings import ratings_that_count
 from study.schema.tables import (
     assignments as assignment_table,
@@ -249,6 +248,9 @@ def _others(
 
 def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, JudgeView]:
     """Return the scores of the run that adjudicators may see, by construct."""
+    # Only adjudicators see a judge; the module loads what tables of scores need.
+    from study.facts.judgments import answers_that_count
+
     name = study.config.rating.adjudicators_see
     if name is None:
         return {}

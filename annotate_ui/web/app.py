@@ -94,6 +94,8 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
         Number of reverse proxies in front, which are trusted to name the client.
     """
     app = Flask(__name__, static_url_path=f"/static/{_version()}")
+    # An address that is typed with a slash at its end is the same page.
+    app.url_map.strict_slashes = False
     base = urlsplit(study.config.rating.base_url)
     app.config.update(
         STUDY=study.pinned(),

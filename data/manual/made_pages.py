@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from posixpath import normpath
@@ -10,12 +9,12 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import click
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from judge.engines.engine import registered_settings
 from study.cli.root import GROUP, SECTIONS
-from study.settings import settings_of
+from study.settings import section_of, settings_of
+from study.settings.campaign import CampaignFile
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,6 +115,12 @@ def settings() -> str:
         "The same list with further explanations: [study](study.md#settings).",
         "",
         *_table(_settings_of(StudyConfig)),
+        "",
+        "## `ccrs init --campaign`",
+        "",
+        "The settings of study.toml, and these:",
+        "",
+        *_table(row for row in _settings_of(CampaignFile) if row[0].startswith("campaign.")),
     ]
     for engine, model in sorted(registered_settings().items()):
         lines += ["", f"## `ccrs judge run --engine {engine}`", ""]
@@ -126,21 +131,12 @@ def settings() -> str:
 def _settings_of(model: type[Any], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
     """Every setting below a model by its full name; NAME is chosen in study.toml."""
     for name, field in settings_of(model).items():
-        inner = _section(field.annotation)
+        inner = section_of(field.annotation)
         if inner is None or field.description:
             yield prefix + name, field
         if inner is not None:
             named = get_origin(field.annotation) is dict
             yield from _settings_of(inner, f"{prefix}{name}.{'NAME.' if named else ''}")
-
-
-def _section(annotation: Any) -> type[Any] | None:
-    """The model that a section, a list of sections or named sections consist of."""
-    if isinstance(annotation, type) and (
-        issubclass(annotation, BaseModel) or is_dataclass(annotation)
-    ):
-        return annotation
-    return next((s for s in map(_section, get_args(annotation)) if s is not None), None)
 
 
 def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
@@ -171,8 +167,8 @@ def _type(annotation: Any) -> str:
     elif origin is Literal:
         words = ", ".join(f"`{value}`" for value in inner)
     elif origin in {tuple, list, set, frozenset}:
-        words = "tables" if _section(inner[0]) is not None else f"list of {_type(inner[0])}"
-    elif origin is dict or _section(annotation) is not None:
+        words = "tables" if section_of(inner[0]) is not None else f"list of {_type(inner[0])}"
+    elif origin is dict or section_of(annotation) is not None:
         words = "table"
     elif inner:
         words = _type(inner[0])  # Annotated
@@ -187,7 +183,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
-    if value is None or _section(field.annotation) is not None:
+    if value is None or section_of(field.annotation) is not None:
         return ""
     if isinstance(value, tuple | list | set | frozenset | dict) and not value:
         return "none"

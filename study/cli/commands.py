@@ -19,18 +19,35 @@ from study.text import shell_word
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Use this file as study.toml, for example with other constructs.",
 )
+@click.option(
+    "--campaign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Begin a campaign that this file describes: settings, responses, and raters or links.",
+)
 @AS_JSON
-def init(folder: Path, settings: Path | None, as_json: bool) -> None:
+@unused_if("settings", lambda given: given["campaign"], "the file of --campaign has the settings")
+def init(folder: Path, settings: Path | None, campaign: Path | None, as_json: bool) -> None:
     """Create a study: study.toml and an empty database.
+
+    With --campaign, the responses are imported and assigned, and links for the raters are printed;
+    `ccrs help campaign` shows such a file. After an error nothing is left of the study.
 
     \b
     Examples:
       ccrs init my-study
       ccrs init my-study --settings constructs.toml
+      ccrs init my-study --campaign campaign.toml
     """
+    from study.settings.template import study_toml
     from study.study import Study
 
-    with Study.create(folder, None if settings is None else _settings(settings)) as study:
+    if campaign is not None:
+        from study.cli.campaign_begin import begin
+
+        begin(folder, campaign, as_json)
+        return
+    text = study_toml(folder) if settings is None else _settings(settings)
+    with Study.create(folder, text) as study:
         keys = [c.key for c in study.config.constructs]
     print_result(
         {"folder": str(folder), "constructs": keys},
@@ -358,15 +375,9 @@ def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> No
 
 
 def _settings(path: Path) -> str:
-    from study.errors import StudyError
-    from study.settings.study_toml import parse_config
+    from study.settings.study_toml import parse_config, read_settings
 
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StudyError(
-            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
-        ) from None
+    text = read_settings(path)
     parse_config(text, str(path))
     return text
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection
 
+from study.facts.combined_scorers import in_words, lacking, low_is_good
 from study.facts.current_responses import (
     RESPONSE_COLUMNS,
     current_responses,
@@ -18,7 +19,6 @@ from study.facts.marks_table import marks_table
 from study.facts.probe_table import probe_table, suspected_responses
 from study.facts.ratings import interim_analysis_counts, rules_of_raters
 from study.facts.score_table import compact_score_table, preference_table
-from study.facts.scorers import in_words, lacking, low_is_good
 from study.settings.constructs import RETRIEVAL, ConstructSpec
 from study.settings.study_toml import StudyConfig
 

@@ -1,10 +1,14 @@
 """Decisions of raters on pairs of responses, as rows of the preference table."""
 
-import pandas as pd
+from typing import TYPE_CHECKING
+
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, literal, select
 
 from study.schema.database import read_frame
 from study.schema.tables import comparisons, decisions, queries, raters
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
@@ -29,7 +33,7 @@ def is_decided() -> ColumnElement[bool]:
     return exists().where(decisions.c.comparison_id == comparisons.c.id)
 
 
-def decision_rows(connection: Connection) -> pd.DataFrame:
+def decision_rows(connection: Connection) -> "pd.DataFrame":
     """Return the newest revision of every decision, in the columns of imported preferences.
 
     A decision without a value is missing, with its status as the reason.

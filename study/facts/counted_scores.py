@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, select
 
+from study.facts.combined_scorers import combined_scores, low_is_good
 from study.facts.measured_inputs import EARLIER_INPUT, MeasuredWith, earlier_inputs
-from study.facts.scorers import combined_scores, low_is_good
 from study.facts.table_arrays import Columns, categorical, taken, together
 from study.facts.table_responses import ResponsesInUse
 from study.schema.database import read_columns

@@ -7,9 +7,8 @@ opened for every response that has it, since the rater has read its text.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from study.facts.slots import OWN_CHANNEL
@@ -21,11 +20,14 @@ from study.schema.tables import (
     response_passages,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FOLDED_LENGTH = 90
 """Characters of a passage that a page shows while it is folded."""
 
 
-def passages_opened(connection: Connection, ratings: pd.DataFrame) -> "pd.Series[Any]":
+def passages_opened(connection: Connection, ratings: "pd.DataFrame") -> "pd.Series[Any]":
     """Return `yes` or `no` for each rating, (n,) with the index of `ratings`; None if not recorded.
 
     It is not recorded for constructs that do not need passages, values from elsewhere, responses
@@ -37,6 +39,8 @@ def passages_opened(connection: Connection, ratings: pd.DataFrame) -> "pd.Series
         `rater_id`, `response` (database keys), `construct`, `construct_version`, `channel`,
         `revealed` (fields that the rater had seen) and `created_at` of the value.
     """
+    import pandas as pd
+
     needing = _constructs_with_passages(connection)
     longer = set(
         connection.execute(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from study.facts.active_time import active_seconds
 from study.facts.label_studio_left import left_in_label_studio
@@ -138,15 +138,17 @@ class CampaignRecords:
     """Active seconds of each rater's comparisons, by `rater_id`."""
 
 
-def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
+def read_records(
+    connection: Connection, versions: Mapping[str, int], *conditions: ColumnElement[bool]
+) -> CampaignRecords:
     """Read the assignments and ratings of a campaign.
 
     `versions` are the current versions of the constructs of study.toml; others are not asked for
-    any more.
+    any more. `conditions` are as in `newest_ratings`.
     """
     assignments = _assignments(connection, versions)
     seconds = active_seconds(connection)
-    ratings = _ratings(connection, versions)
+    ratings = _ratings(connection, versions, *conditions)
     tasks = zip(ratings["assignment"], ratings["construct"], strict=True)
     ratings["active_seconds"] = [seconds.of_ratings.get(task, np.nan) for task in tasks]
     entered = ratings[ratings["answered"]]
@@ -315,8 +317,10 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
     return frame.astype({"released": "bool", "handed_on": "bool", "live": "bool"})
 
 
-def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
-    counted = counted_ratings()
+def _ratings(
+    connection: Connection, versions: Mapping[str, int], *conditions: ColumnElement[bool]
+) -> pd.DataFrame:
+    counted = counted_ratings(*conditions)
     frame = read_frame(
         connection,
         select(

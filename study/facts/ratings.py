@@ -15,9 +15,8 @@ revision.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-import pandas as pd
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -41,6 +40,9 @@ from study.schema.database import read_frame
 from study.schema.tables import assignments, constructs, interim_analyses, raters, ratings
 from study.settings.study_toml import StudyConfig
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value entered before the reveal. `last`: the last value."""
 
@@ -56,6 +58,9 @@ tie-breaks are requested where raters disagree and are representative of these r
 
 REJECTED: Final = "rejected by the owner"
 """Reason of the revision by which the owner withdraws what a rater entered."""
+
+AS_ENTERED: Final = ratings.c.reason.is_distinct_from(REJECTED)
+"""Condition of revisions that reads ratings as if none was rejected."""
 
 _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
@@ -279,7 +284,9 @@ def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnE
     )
 
 
-def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
+def human_scores(
+    connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
+) -> "pd.DataFrame":
     """Return one value of each construct of each assignment that measures or adjudicates.
 
     Values that a rater gave as adjudicator have the scorer CODE (adjudicated): a scorer is of one
@@ -287,7 +294,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
 
     In addition to the columns of the score table there are `left_out` (why a row does not count;
     None where it does) and `edited` (whether the last value is another than the one before the
-    reveal).
+    reveal). `conditions` are as in `newest_ratings`.
 
     Raises
     ------
@@ -296,7 +303,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     """
     if edits not in get_args(Edits):
         raise StudyError(f"edits = {edits!r}: use one of {', '.join(get_args(Edits))}.")
-    rows = _human_ratings(connection, edits)
+    rows = _human_ratings(connection, edits, *conditions)
     rows["left_out"] = None
     if edits != "last":
         rows.loc[rows["entered_after_reveal"], "left_out"] = _TOO_LATE
@@ -308,7 +315,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     return rows.drop(columns=["answered", "entered_after_reveal", "first_id"])
 
 
-def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Series[bool]":
+def rated_again(ratings: "pd.DataFrame", answered: "pd.Series[bool]") -> "pd.Series[bool]":
     """Return which ratings do not count, since the scorer rated the same in another assignment.
 
     Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
@@ -327,8 +334,10 @@ def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Serie
     return ratings.loc[withdrawn_last, key].duplicated().reindex(ratings.index)
 
 
-def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
-    counted = counted_ratings(edits=edits)
+def _human_ratings(
+    connection: Connection, edits: Edits, *conditions: ColumnElement[bool]
+) -> "pd.DataFrame":
+    counted = counted_ratings(*conditions, edits=edits)
     adjudicated = assignments.c.purpose == ADJUDICATING
     ratings = read_frame(
         connection,

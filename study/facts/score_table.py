@@ -15,7 +15,7 @@ from study.facts.comparison_decisions import decision_rows
 from study.facts.counted_scores import counted_scores, imported_scores, on_current_constructs
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
-from study.facts.ratings import Edits, human_scores
+from study.facts.ratings import AS_ENTERED, Edits, human_scores
 from study.facts.table_arrays import Columns, categorical, size, taken, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_frame
@@ -28,16 +28,20 @@ def score_table(
     versions: Mapping[str, int],
     edits: Edits = "before_reveal",
     config: StudyConfig | None = None,
+    *,
+    as_entered: bool = False,
 ) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
     `versions` are the current versions of the constructs. `edits` selects which of a rater's
     values counts: the last one before more was shown, or the last one. `config` has the juries and
-    composites (`study.facts.scorers`); without it there are none. The columns are those of
-    `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
-    `attrs["edited"]` counts the ratings in the table where the two differ.
+    composites (`study.facts.combined_scorers`); without it there are none. With `as_entered`, what
+    the owner rejected counts as if it was not. The columns are those of `SCORE_COLUMNS`; rows are
+    ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the ratings
+    in the table where the two differ.
     """
-    return _typed(compact_score_table(connection, versions, edits, config), SCORE_COLUMNS)
+    compact = compact_score_table(connection, versions, edits, config, as_entered=as_entered)
+    return _typed(compact, SCORE_COLUMNS)
 
 
 _ROWS_AT_ONCE = 50_000
@@ -64,6 +68,8 @@ def compact_score_table(
     versions: Mapping[str, int],
     edits: Edits = "before_reveal",
     config: StudyConfig | None = None,
+    *,
+    as_entered: bool = False,
 ) -> pd.DataFrame:
     """Return the rows of `score_table` in 30 bytes each: texts and repeated numbers as categories.
 
@@ -72,7 +78,7 @@ def compact_score_table(
     responses = table_responses(connection)
     rows: list[Columns] = [
         imported_scores(connection),
-        human_scores(connection, edits),
+        human_scores(connection, edits, *([AS_ENTERED] if as_entered else [])),
         judge_scores(connection),
     ]
     rank = responses.response_id.codes

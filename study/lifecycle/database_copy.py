@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.engine import make_url
 
 from study.errors import StudyError
@@ -145,6 +145,14 @@ def need(program: str) -> str:
 def table_names(connection: Connection) -> list[str]:
     """Return the names of a database's tables."""
     return sorted(inspect(connection).get_table_names())
+
+
+def empty_database(engine: Engine) -> None:
+    """Empty a PostgreSQL database again that was empty before a study was made in it."""
+    with engine.begin() as connection:
+        for name in table_names(connection):
+            connection.exec_driver_sql(f'DROP TABLE IF EXISTS "{name}" CASCADE')
+        connection.execute(text("DROP FUNCTION IF EXISTS refuse_change()"))
 
 
 def _run(program: str, *words: str, address: str) -> None:

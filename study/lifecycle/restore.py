@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, text
-
 from study.errors import StudyError, StudyExistsError
 from study.lifecycle.backup import identity, named_files
 from study.lifecycle.backup_file import (
@@ -23,6 +21,7 @@ from study.lifecycle.backup_file import (
 )
 from study.lifecycle.database_copy import (
     check_sqlite,
+    empty_database,
     load,
     need,
     sqlite_rows,
@@ -261,15 +260,7 @@ def _restore_postgresql(
                 }
             _finish(draft, folder, backup_file.manifest, rows, backup_file.path)
         except BaseException:
-            _empty(engine)
+            empty_database(engine)
             raise
     finally:
         engine.dispose()
-
-
-def _empty(engine: Engine) -> None:
-    """Empty a database again that was empty before."""
-    with engine.begin() as connection:
-        for name in table_names(connection):
-            connection.exec_driver_sql(f'DROP TABLE IF EXISTS "{name}" CASCADE')
-        connection.execute(text("DROP FUNCTION IF EXISTS refuse_change()"))

@@ -4,8 +4,8 @@ A setting is declared once, as a field of a model: name, type, range, default an
 `option(...)` marks a setting that a command has as an option as well, which is made from the field.
 """
 
-from dataclasses import fields
-from typing import Any, get_type_hints
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
@@ -35,6 +35,15 @@ def settings_of(section: type[Any]) -> dict[str, FieldInfo]:
         return section.model_fields
     kinds = get_type_hints(section)
     return {f.name: FieldInfo.from_annotated_attribute(kinds[f.name], f) for f in fields(section)}
+
+
+def section_of(annotation: Any) -> type[Any] | None:
+    """Return what a section, a list of sections or named sections consist of; None: a value."""
+    if isinstance(annotation, type) and (
+        issubclass(annotation, BaseModel) or is_dataclass(annotation)
+    ):
+        return annotation
+    return next((s for s in map(section_of, get_args(annotation)) if s is not None), None)
 
 
 def overridable(section: type[Any]) -> dict[str, FieldInfo]:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -17,7 +17,7 @@ from study.base.published_figures import PublishedFigures
 from study.base.scales import Scale
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
-from study.settings import SettingsSection, option, settings_of
+from study.settings import SettingsSection, option, section_of, settings_of
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
@@ -229,8 +229,22 @@ class StudyConfig(SettingsSection):
         }
 
 
+_Settings = TypeVar("_Settings", bound=StudyConfig)
+
+
 def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
     """Return the settings in the TOML `text`.
+
+    Raises
+    ------
+    StudyError
+        As `parse_settings`.
+    """
+    return parse_settings(StudyConfig, text, source)
+
+
+def parse_settings(kind: type[_Settings], text: str, source: str) -> _Settings:
+    """Return the settings of a kind of file in the TOML `text`.
 
     Raises
     ------
@@ -243,27 +257,39 @@ def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{source}: not valid TOML: {error}") from None
     try:
-        return StudyConfig.model_validate(data)
+        return kind.model_validate(data)
     except ValidationError as error:
-        lines = [f"  {_describe(detail)}" for detail in error.errors(include_url=False)]
+        lines = [f"  {_describe(detail, kind)}" for detail in error.errors(include_url=False)]
         raise StudyError("\n".join([f"{source} can't be used:", *lines])) from None
+
+
+def read_settings(path: Path) -> str:
+    """Return the text of a file of settings.
+
+    Raises
+    ------
+    StudyError
+        It is not UTF-8.
+    """
+    try:
+        # Some editors begin a file with a byte order mark; it is not part of the settings.
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
+        ) from None
 
 
 def read_config(path: Path) -> tuple[StudyConfig, str]:
     """Read study.toml; return its settings and the SHA-256 of its text."""
     try:
-        # Some editors begin a file with a byte order mark; it is not part of the settings.
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_settings(path)
     except IsADirectoryError:
         raise StudyError(f"{path} is a folder; move it away.") from None
     except (FileNotFoundError, NotADirectoryError):
         raise StudyError(
             f"{path.parent} contains no study.toml. Create a study with "
             f"`ccrs init {shell_word(path.parent)}`."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise StudyError(
-            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
         ) from None
     return parse_config(text, str(path)), sha256(text.encode()).hexdigest()
 
@@ -301,10 +327,10 @@ def _alone(path: Path, section: str) -> StudyConfig:
     return config
 
 
-def _describe(detail: ErrorDetails) -> str:
+def _describe(detail: ErrorDetails, kind: type[StudyConfig]) -> str:
     location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
     if detail["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        known = _known_keys(detail["loc"][:-1])
+        known = _known_keys(detail["loc"][:-1], kind)
         hint = nearest(str(detail["loc"][-1]), known)
         return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
             ".  ", ". "
@@ -315,28 +341,13 @@ def _describe(detail: ErrorDetails) -> str:
     return f"{location} = {detail['input']!r}: {message}" if shown else f"{location}: {message}"
 
 
-def _known_keys(location: Iterable[Any]) -> list[str]:
-    """Return the settings allowed at a place in study.toml."""
-    sections: dict[str, type[Any]] = {
-        "constructs": ConstructSpec,
-        "scorers": ScorerSpec,
-        "metrics": MetricSpec,
-        "juries": JurySpec,
-        "composites": CompositeSpec,
-        "systems": SystemSpec,
-        "preferences": PreferenceSpec,
-        "design": DesignSpec,
-        "raters": RaterSpec,
-        "rating": RatingSpec,
-        "label_studio": LabelStudioSpec,
-        "stopping": StoppingSpec,
-        "analysis": AnalysisSettings,
-        "hypotheses": Hypothesis,
-        "published": PublishedFigures,
-        "check": CheckSpec,
-        "scale": Scale,
-    }
-    model: type[Any] = StudyConfig
+def _known_keys(location: Iterable[Any], section: type[Any]) -> list[str]:
+    """Return the settings allowed at a place in a section; names of tables are chosen freely."""
+    is_name = False
     for part in location:
-        model = sections.get(str(part), model)
-    return sorted(settings_of(model))
+        field = None if is_name else settings_of(section).get(str(part))
+        is_name = False
+        if field is not None:
+            section = section_of(field.annotation) or section
+            is_name = get_origin(field.annotation) is dict
+    return sorted(settings_of(section))

@@ -1,28 +1,30 @@
 """The study.toml that `ccrs init` writes."""
 
 import json
+from pathlib import Path
 
 
-def study_toml(name: str) -> str:
-    """Return a study.toml with the settings that most studies need, as comments with examples."""
+def name_line(folder: Path) -> str:
+    """Return the setting that names a study as its folder."""
+    return f"name = {json.dumps(folder.resolve().name, ensure_ascii=False)}\n"
+
+
+def study_toml(folder: Path) -> str:
+    """Return a study.toml with the settings that most campaigns change, at their defaults."""
     return f"""\
-# Settings of this study. `ccrs help study` explains every setting, under "Settings".
-name = {json.dumps(name, ensure_ascii=False)}
-seed = 0
+# `ccrs help study` explains every setting, under "Settings"; `ccrs help own-rubric` constructs of
+# your own. Without them the five of CCRS are rated, each from 0 to 100.
+{name_line(folder)}seed = 0
 
-# What is measured. Without constructs of your own: the five of CCRS, each from 0 to 100.
-# [[constructs]]
-# key = "FL"
-# name = "Fluency"
-# question = "How well does the response read?"
-# scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
+[design]  # who rates what; `ccrs help campaign` describes the steps
+per_item = 3  # raters of each response
+overlap = 1.0  # share of the queries that go to so many raters; the others go to one
+calibration = 0  # queries that every rater rates first
+training = 0  # training responses, before anything else
+checks = 0  # attention checks of each rater
 
-# Who rates what; `ccrs help campaign` describes the steps.
-# [design]
-# sample = 200      # queries drawn at random; default: all
-# per_item = 3      # raters of each response
-
-# Instructions to the raters, in a file next to this one; default: none.
-# [rating]
-# instructions = "instructions.md"
+[rating]
+base_url = "http://127.0.0.1:8350"  # address of the pages, with which links begin
+language = "en"  # of the responses
+interface_language = "en"  # of the pages' own words
 """

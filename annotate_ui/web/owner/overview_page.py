@@ -15,7 +15,6 @@ from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
-from study.export.study_export import export_study
 from study.types import storable
 
 
@@ -75,6 +74,8 @@ def export() -> ResponseReturnValue:
 @computations
 def download() -> ResponseReturnValue:
     """Send the tables and their codebook as a zip file."""
+    from study.export.study_export import export_study
+
     file_format = request.form.get("format")
     if file_format not in _formats():
         raise BadRequest

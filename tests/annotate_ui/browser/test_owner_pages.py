@@ -133,6 +133,10 @@ def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page)
     for name, address in PAGES.items():
         page.goto(f"{served.address}/owner{address}")
         audit(name)
+    if size == WIDE:
+        links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+        lines = links.evaluate_all("all => [...new Set(all.map(one => one.offsetTop))]")
+        assert len(lines) == 1, "the pages are listed on one line"
     page.goto(f"{served.address}/owner/raters")
     page.get_by_role("link", name=HOSTILE).click()
     page.get_by_text("Remove from the campaign").click()

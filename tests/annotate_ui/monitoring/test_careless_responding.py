@@ -5,9 +5,12 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from annotate_ui.monitoring.attention_checks import checks_missed
+from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.monitoring.careless_responding import rater_signals, too_fast
+from annotate_ui.monitoring.people import PEOPLE_COLUMNS, people_rows
+from annotate_ui.participants.rejection import reject, restore
 from study import Study
-from study.schema.tables import assignments, rater_answers, responses as response_table
+from study.schema.tables import assignments, rater_answers, raters, responses as response_table
 from tests.annotate_ui.monitoring.simulated_campaign import (
     KEYS,
     Habit,
@@ -49,6 +52,24 @@ def test_one_of_two_raters_who_stops_reading_is_found_on_all_constructs_at_once(
     assert [one.kind for one in over_all] == ["straight_lining"]
     assert over_all[0].explanation.startswith("from response 29 of 45 on, 17 responses in a row")
     assert careful.flagged == ()
+
+
+def test_the_signals_of_a_rejected_rater_stay_to_be_seen(any_study: Study) -> None:
+    simulate(any_study, CAREFUL | {habit: habit for habit in EXPECTED}, checks=5)
+    before = {rater.rater: rater for rater in rater_signals(any_study)}
+    assert len(before["guesses"].flagged) > 1
+    with any_study.read() as connection:
+        keys = {row.code: row.id for row in connection.execute(select(raters.c.code, raters.c.id))}
+    reject(any_study, keys["guesses"])
+    after = {rater.rater: rater for rater in rater_signals(any_study)}
+    assert after["guesses"] == before["guesses"]
+    (person,) = (p for p in people_rows(any_study) if p[0] == "guesses")
+    assert "low_agreement" in str(person[PEOPLE_COLUMNS.index("signals")])
+    # Others are compared with what counts.
+    assert after["c00"] != before["c00"]
+    assert "guesses" not in {item.subject for item in campaign_progress(any_study).action_items}
+    restore(any_study, keys["guesses"])
+    assert {rater.rater: rater for rater in rater_signals(any_study)} == before
 
 
 @pytest.mark.slow

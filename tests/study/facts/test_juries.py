@@ -12,7 +12,7 @@ from judge.running.runs import find_or_begin
 from study import Study, study_status
 from study.assignment.planner import assign
 from study.errors import InputError, StudyError
-from study.facts.scorers import in_words
+from study.facts.combined_scorers import in_words
 from study.importing.file_import import import_file
 from study.settings.study_toml import parse_config
 

@@ -56,6 +56,17 @@ def test_without_a_password_there_are_no_such_pages(app: Flask, campaign: Study)
 
 
 @pytest.mark.usefixtures("protected")
+def test_a_slash_at_the_end_of_an_address_makes_no_difference(app: Flask, visitor: Browser) -> None:
+    for address in ("/owner/", "/owner/raters/"):
+        answer = visitor.client.get(address)
+        assert (answer.status_code, answer.location) == (303, "/owner/sign-in"), address
+    assert "Password" in visitor.get("/owner/sign-in/").text
+    for endpoint, method, address in routes(app):
+        same = [visitor.client.open(a, method=method) for a in (address, f"{address}/")]
+        assert same[0].status_code == same[1].status_code, endpoint
+
+
+@pytest.mark.usefixtures("protected")
 def test_no_route_answers_without_the_owners_session(app: Flask, visitor: Browser) -> None:
     visitor.get("/owner/sign-in")
     for endpoint, method, address in routes(app):
