@@ -58,6 +58,7 @@ def _print_widths(plan: WidthPlan) -> None:
 def _print_power(plan: PowerPlan) -> None:
     """The power of each claim by design, and from how many queries it is the wanted one."""
     from analysis.planning.power_curve import caption
+    from analysis.render.formatting import counted
 
     counts = sorted({cell.queries for cell in plan.cells})
     table = _table("claim", "raters", *(f"{count:,}" for count in counts), "queries", "ratings")
@@ -76,7 +77,8 @@ def _print_power(plan: PowerPlan) -> None:
         )
         table.add_row(name, str(answer.raters), *shares, *numbers)
         if cells[0].reason:
-            remarks.append(f"{answer.claim} with {answer.raters} raters {cells[0].reason}")
+            raters = counted(answer.raters, "rater")
+            remarks.append(f"{answer.claim} with {raters} {cells[0].reason}")
     smallest = []
     for claim, effect in plan.claims.items():
         least = plan.smallest(claim)
@@ -84,7 +86,8 @@ def _print_power(plan: PowerPlan) -> None:
         smallest.append(
             f"{claim} {effect:g}: no design has a power of {plan.settings.assurance:.0%}"
             if least is None
-            else f"{claim} {effect:g}: {least.queries:,} queries and {least.raters} raters, "
+            else f"{claim} {effect:g}: {least.queries:,} queries and "
+            f"{counted(least.raters, 'rater')}, "
             f"{least.ratings:,} ratings, {_hours(least.hours)} hours, for {whom}"
         )
     title = f"The fewest ratings for a power of {plan.settings.assurance:.0%}:"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.planning.curve import Line, lines_by_raters, simulations
+from analysis.planning.planned_answers import ANSWERS
 from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.power import PowerPlan
 from analysis.render.drawing import Drawing
@@ -21,7 +22,7 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
         (name, CLAIMS[claim].description),
         lines,
         (plan.settings.assurance, f"wanted {plan.settings.assurance:g}"),
-        "share of studies whose report makes the claim",
+        "share of studies with this result",
         1.05,
         f"Power of {claim} by number of queries, a line for each number of raters",
     )
@@ -31,9 +32,15 @@ def caption(plan: PowerPlan) -> str:
     """How the curves were computed."""
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
     report = plan.report
-    return (
-        f"{simulations(plan)} Shown is the share of the studies whose report makes the claim, with "
-        f"a Monte Carlo standard error of at most {largest:.0%}. Claims except non_inferiority are "
-        f"corrected for all comparisons of a report on {counted(report.constructs, 'construct')} "
-        f"and {counted(report.judges, 'judge')}."
+    text = (
+        f"{simulations(plan)} Shown is the share of the studies whose report answers yes, or makes "
+        f"the claim, with a Monte Carlo standard error of at most {largest:.0%}."
     )
+    if any(name in ANSWERS for name in plan.claims):
+        text += " Answers are for one construct, with the default margins."
+    if any(CLAIMS[name].family is not None for name in plan.claims):
+        text += (
+            " Claims except non_inferiority are corrected for all comparisons of a report on "
+            f"{counted(report.constructs, 'construct')} and {counted(report.judges, 'judge')}."
+        )
+    return text

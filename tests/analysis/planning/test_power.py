@@ -18,7 +18,8 @@ from analysis.planning import planned_claims as claims
 from analysis.planning.components import Components
 from analysis.planning.designs import PlanSettings
 from analysis.planning.plan_files import write_plan
-from analysis.planning.planned_claims import CLAIMS, noise_of, tau_b
+from analysis.planning.claim import noise_of, tau_b
+from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.planned_report import PlannedReport
 from analysis.planning.power import PowerPlan, power
 from analysis.planning.simulated_study import Design, Simulated, simulated
