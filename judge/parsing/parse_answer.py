@@ -18,7 +18,7 @@ from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.markup import after_thinking, has_thinking, plain
 from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
-from judge.parsing.rewriting import rewritten
+from judge.parsing.rewriting import labels_joined, rewritten
 from judge.parsing.score_forms import (
     ScoreMatch,
     find_on_other_scale,
@@ -31,7 +31,7 @@ from judge.parsing.score_forms import (
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -119,6 +119,7 @@ def _scored(
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
     if (scale.min, scale.max) == (0, 100):
         answer = rewritten(answer)
+    answer = labels_joined(answer, scale, names)
     score = find_score(answer, scale, names)
     if score is None and not has_thinking(answer):
         score = _after_reason(answer, scale, names) or _only_labelled(answer, scale, names)

@@ -1,9 +1,14 @@
-"""Rewrites forms of a score that are not lines: tables, number words, equivalents of other scales.
+"""Rewrites forms of a score that are not lines: tables, number words, numbers below their label.
 
 Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 """
 
 import re
+
+from judge.parsing.markup import undecorated
+from judge.parsing.score_forms import score_of_line
+from judge.parsing.score_patterns import Names, score_patterns
+from study.base.scales import Scale
 
 _ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
 _RULE = re.compile(r"[\s|:-]+")
@@ -43,6 +48,25 @@ _EQUIVALENT = re.compile(
     r"(?: ?(?:/|out of) ?100|%| on (?:a|the) (?:0 ?(?:-|–|to) ?100|100[- ]point) scale)\)?",
     re.IGNORECASE,
 )
+
+_BELOW_LABEL = re.compile(
+    # Not the number of a first list item.
+    r"^(?P<label>[^\n0-9]{2,80})\n(?: *\n)+(?! *[0-9]{1,2}[.)] *$)(?P<number>[^\nA-Za-z]{1,40})$",
+    re.MULTILINE,
+)
+
+
+def labels_joined(text: str, scale: Scale, names: Names) -> str:
+    """Return a text whose scores stand beside their labels, where blank lines were between."""
+    labels = score_patterns((scale.min, scale.max), names).label
+
+    def joined(match: re.Match[str]) -> str:
+        label = (undecorated(match["label"]) or "").strip(" :：")
+        if not labels.fullmatch(label) or score_of_line(match["number"], scale, names) is None:
+            return match[0]
+        return f"{label}: {match['number']}"
+
+    return _BELOW_LABEL.sub(joined, text)
 
 
 def rewritten(text: str) -> str:

@@ -78,6 +78,9 @@ UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
 FINAL = UNASKED | {CONTENT_FILTER, TOO_LONG, TRUNCATED_BY_SERVER, REJECTED, NOT_SERVED}
 """Reasons that do not depend on the text: it is not an answer to the whole prompt."""
 
+UNANSWERED = frozenset({TOO_LONG, REJECTED, NOT_SERVED})
+"""Reasons of prompts that got no answer, but an error: no model was named, no token counted."""
+
 TOKENS = ("prompt", "completion", "reasoning", "cached")
 """Kinds of token counts; the fields of `Answer` are named NAME_tokens."""
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select, union_all
 
-from judge.protocol.exchange import ENCODED
+from judge.protocol.exchange import ENCODED, UNANSWERED
 from study.facts.judgments import counted_judgments
 from study.facts.table_responses import responses_in_use
 from study.schema.tables import judgments, run_answers, run_step_answers
@@ -113,6 +113,7 @@ def served(connection: Connection, run_id: int) -> list[Served]:
                 t.c.run_id == run_id,
                 t.c.raw_answer.is_not(None),
                 t.c.finish_reason.is_distinct_from(ENCODED),
+                func.coalesce(t.c.missing_reason, "").not_in(UNANSWERED),
             )
             for t in (run_answers, run_step_answers)
         )

@@ -114,7 +114,7 @@ class Outcome(Result):
             lines += self.by_step.lines()
         if self.estimate is not None:
             lines += self.estimate.lines()
-        elif self.sample:
+        elif self.sample and not self.tokens.get("prompt"):
             lines.append("The server counted no tokens, so there is no forecast.")
         if self.remaining and self.asks and self.planned is not None:
             lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")

@@ -15,7 +15,7 @@ from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engin
 from judge.metrics.embedding import Encoder
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
-from judge.protocol.exchange import TOKENS, Answer, Failure, Request
+from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
@@ -90,7 +90,8 @@ class AnswerDelivery(Delivery):
                 if self.sample is not None:
                     self.sample[prompt_name(request)] = answer
                 self.answered += 1
-                self.uncounted += answer.prompt_tokens is None
+                is_answer = answer.missing not in UNANSWERED
+                self.uncounted += is_answer and answer.prompt_tokens is None
                 for name in TOKENS:
                     count = getattr(answer, f"{name}_tokens")
                     if count is not None:

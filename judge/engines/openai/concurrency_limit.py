@@ -28,7 +28,7 @@ class ConcurrencyLimit:
 
     async def acquire(self) -> float:
         """Wait for a place; return the time from which the prompt is under way."""
-        if not self._waiting and self._is_open():
+        if not self._waiting and self._is_open(self._clock()):
             self.under_way += 1
             return self._clock()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -66,16 +66,18 @@ class ConcurrencyLimit:
         """Send nothing for so long."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
 
-    def _is_open(self) -> bool:
-        return self.under_way + 1 <= self.limit and self._clock() >= self._closed_until
+    def _is_open(self, now: float) -> bool:
+        return self.under_way + 1 <= self.limit and now >= self._closed_until
 
     def _admit(self) -> None:
-        while self._waiting and self._is_open():
+        # One look at the clock: if a pause ended between two, nothing would reopen the limit.
+        now = self._clock()
+        while self._waiting and self._is_open(now):
             turn = self._waiting.popleft()
             if not turn.done():
                 self.under_way += 1
                 turn.set_result(None)
-        seconds = self._closed_until - self._clock()
+        seconds = self._closed_until - now
         if self._waiting and seconds > 0 and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._reopen)
 

@@ -149,6 +149,16 @@ def test_a_model_that_changes_between_two_calls_is_a_warning_too(
     assert outcome.served == {"stub-judge, fp_stub_1": 10, "stub-judge-2, fp_stub_2": 50}
 
 
+def test_errors_that_last_are_no_answers_of_a_second_model_and_lack_no_count(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("model_not_found", when={"construct": "QR"})
+    outcome = judged(small_study, stub, tries=2)
+    assert outcome.missing == {"not_served": WHOLE // 5}
+    assert (len(outcome.served), outcome.uncounted) == (1, 0)
+    assert "Warning" not in "\n".join(outcome.lines())
+
+
 def test_an_ignored_seed_is_reported(small_study: Study, stub: Stub) -> None:
     stub.behave("wavering")
     outcome = judged(small_study, stub, seed=7, temperature=0.7, limit=5)

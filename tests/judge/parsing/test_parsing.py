@@ -113,9 +113,12 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
     assert len(missed) / len(clear) <= 0.05, missed
 
 
-@pytest.mark.parametrize(("which", "number"), [("first", 300), ("second", 200)])
+@pytest.mark.parametrize(
+    ("which", "number", "most_missed"),
+    [("first", 300, 0.05), ("second", 200, 0.05), ("third", 63, 0.13)],
+)
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
-    which: str, number: int
+    which: str, number: int, most_missed: float
 ) -> None:
     # judge/README.md says how many were read when the parser first met them.
     rows = [row for row in UNSEEN if row["set"] == which]
@@ -123,7 +126,22 @@ def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
     assert [row for row in rows if outcome(row).value not in (None, row["value"])] == []
     valued = [row for row in rows if row["value"] is not None]
     missed = [row["answer"] for row in valued if outcome(row).value is None]
-    assert len(missed) / len(valued) <= 0.05, missed
+    assert len(missed) / len(valued) <= most_missed, missed
+
+
+@pytest.mark.parametrize("label", ["## Score", "**Final score**", "Score:"])
+@pytest.mark.parametrize("number", ["65", "**65**", "65/100"])
+def test_a_number_below_its_label_is_labelled_wherever_it_stands(label: str, number: str) -> None:
+    scored = f"{label}\n\n{number}\n\n"
+    for answer in (
+        f"{scored}## Reasons\n\n1. 20 of 30 names are missing.",
+        f"### Analysis\n\nIt is from 1914.\n\n{scored}### Remarks\n\nNone.",
+    ):
+        assert parse_answer(answer, Scale()).value == 65, answer
+        assert parse_answer(f"{answer}\n\nScore: 40", Scale()).reason == "several_scores"
+    quoted = f"The response says:\n\n{scored}It is wrong."
+    assert parse_answer(quoted, Scale()).value is None
+    assert parse_answer("Evaluation:\n\n1.\nThe year is right.", Scale()).value is None
 
 
 def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:

@@ -23,7 +23,7 @@ def between(low: int, high: int) -> Any:
 
     def answered(prompt: str) -> Answer:
         drawn = int.from_bytes(blake2b(prompt.encode(), digest_size=4).digest(), "big")
-        return Answer(str(low + drawn % (high - low + 1)))
+        return Answer(str(low + drawn % (high - low + 1)), prompt_tokens=10, completion_tokens=1)
 
     return staticmethod(answered)
 
@@ -86,6 +86,7 @@ def test_a_small_estimate_stops_at_its_end(
         judge_study(study, ScriptedSettings(name="j", estimate=number))
     outcome = stopped.value.outcome
     assert (outcome.answered, outcome.estimate) == (number, None)
+    assert "counted no tokens" not in "\n".join(outcome.lines())
     assert [call.ended for call in show_run(study, "j").calls] == ["stopped"]
     settings = ScriptedSettings(name="j", estimate=10, accept_low_scores=True)
     assert judge_study(study, settings).answered == 10

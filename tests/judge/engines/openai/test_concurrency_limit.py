@@ -76,3 +76,24 @@ def test_a_wait_that_was_asked_for_holds_everybody() -> None:
         return loop.time() - started
 
     assert asyncio.run(asyncio.wait_for(scene(), 5)) >= 0.19
+
+
+def test_a_pause_that_ends_between_two_looks_at_the_clock_holds_nobody_for_good() -> None:
+    now, step = 0.0, 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += step
+        return now
+
+    async def waits() -> None:
+        nonlocal now, step
+        limit = ConcurrencyLimit(1, clock)
+        limit.pause(0.01)
+        waiting = asyncio.create_task(limit.acquire())
+        await asyncio.sleep(0)
+        # The first look comes just before the end, the next one after it.
+        now, step = 0.0097, 0.0002
+        await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(waits())
