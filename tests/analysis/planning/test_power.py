@@ -15,10 +15,10 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
 from analysis.pipeline.estimation import analyse
 from analysis.planning import planned_claims as claims
+from analysis.planning.claim import noise_of, tau_b
 from analysis.planning.components import Components
 from analysis.planning.designs import PlanSettings
 from analysis.planning.plan_files import write_plan
-from analysis.planning.claim import noise_of, tau_b
 from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.planned_report import PlannedReport
 from analysis.planning.power import PowerPlan, power
