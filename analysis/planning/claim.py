@@ -37,6 +37,8 @@ class Claim:
     description: str
     raters: int = 2
     responses: int = 1
+    of_several: str = ""
+    """The claim that takes its place from two responses to a query on; empty: it stays."""
     points: bool = False
     """Whether the effect is in points of the scale."""
     judge: Callable[[Components, int, float], float] | None = None

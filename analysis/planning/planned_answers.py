@@ -103,6 +103,7 @@ ANSWERS: dict[str, Claim] = {
         _order("order_responses"),
         "yes to ordering responses to different queries: likewise",
         1,
+        of_several="choose_between_responses",
         judge=_of_components,
     ),
     "rank_systems": Claim(

@@ -180,6 +180,8 @@ def _reason(name: str, effect: float, components: Components, design: Design) ->
         return f"needs {claim.raters} raters"
     if design.responses < claim.responses:
         return f"needs {claim.responses} responses to a query"
+    if design.responses > 1 and claim.of_several:
+        return f"is of one response to a query; of several it is {claim.of_several}"
     return claim.problem(components, design.responses, effect)
 
 

@@ -113,6 +113,35 @@ def test_the_chance_of_a_claim(tmp_path: Path) -> None:
     assert "write STATISTIC=EFFECT" in wrong.output
 
 
+def test_without_a_wish_it_is_the_chance_of_a_yes_for_the_judge_of_the_pilot(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "pilot.csv"
+    simulated(queries=20).to_csv(path, index=False)
+    content = json.loads(run(path, "--scale", "0:100", "--json").stdout)
+    assert content["widths"] is None
+    effects = content["power"]["claims"]
+    assert list(effects) == ["choose_between_responses", "rank_systems", "report_level"]
+    frame = simulated(queries=20)
+    judged = frame["scorer_kind"] == "judge"
+    means = frame[~judged].groupby("response_id")["value"].mean()
+    bias = (frame[judged].set_index("response_id")["value"] - means).mean()
+    assert effects["report_level"] == pytest.approx(bias, abs=0.06)
+    assert effects["rank_systems"] == 5
+    shown = " ".join(run(path, "--scale", "0:100").output.split())
+    assert "report answers yes" in shown
+    assert "corrected for all comparisons" not in shown
+    single = run("--responses", "1", "--components", "judge=8")
+    assert "order_responses" in single.output
+    assert "rank_systems" not in single.output
+
+
+def test_an_answer_is_not_corrected_for_other_constructs() -> None:
+    result = run("--claim", "report_level=0", "--n-constructs", "2")
+    assert result.exit_code == 2
+    assert "--n-constructs" in result.output
+
+
 def test_claims_are_corrected_for_the_constructs_and_judges_of_the_pilot(tmp_path: Path) -> None:
     build_example(tmp_path / "demo").close()
     words = (tmp_path / "demo", "--claim", "bias=10", "--runs", "2", "--json")
@@ -132,7 +161,7 @@ def test_claims_are_corrected_for_the_constructs_and_judges_of_the_pilot(tmp_pat
 
 def test_the_worked_example_is_what_the_command_prints() -> None:
     page = Path(__file__).parents[3] / "analysis" / "planning" / "README.md"
-    example = page.read_text(encoding="utf-8").split("### What the report can show")[1]
+    example = page.read_text(encoding="utf-8").split("### The chance of an answer")[1]
     shown = re.search(r"```sh\nccrs plan (.*?)\n```\n\n```\n(.*?)\n```", example, re.S)
     assert shown is not None
     command, printed = shown.groups()

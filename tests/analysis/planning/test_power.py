@@ -14,7 +14,7 @@ from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
 from analysis.pipeline.estimation import analyse
-from analysis.planning import planned_claims as claims
+from analysis.planning import claim as claims
 from analysis.planning.claim import noise_of, tau_b
 from analysis.planning.components import Components
 from analysis.planning.designs import PlanSettings
@@ -115,7 +115,7 @@ def of_report(study: Simulated, name: str, effect: float) -> tuple[Estimate, boo
 
 
 @pytest.mark.parametrize("raters", [3, 5])
-@pytest.mark.parametrize("name", list(CLAIMS))
+@pytest.mark.parametrize("name", list(EFFECTS))
 def test_a_claim_is_made_where_a_report_on_the_same_values_makes_it(name: str, raters: int) -> None:
     made = set()
     for run in range(4):
