@@ -52,6 +52,9 @@ ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
 MANUAL = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "data/manual").glob("*.md"))]
 
 
+PAGES = [README, STUDY, ANALYSIS, BELOW_ANALYSIS, JUDGE, ANNOTATE, *MANUAL]
+
+
 def _commands() -> dict[str, click.Command]:
     """Return every command by its words: "judge" and "judge show"."""
     return {
@@ -181,9 +184,10 @@ def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) ->
 
 def commands_shown() -> list[str]:
     shown = []
-    for text in (README, STUDY, ANALYSIS, JUDGE, ANNOTATE, *MANUAL):
+    for text in PAGES:
         for block in re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.S):
-            shown += [line for line in block.splitlines() if line.startswith("ccrs ")]
+            lines = (line.strip() for line in block.splitlines())
+            shown += [line for line in lines if line.startswith("ccrs ")]
     for command in COMMANDS.values():
         lines = (line.strip() for line in (command.help or "").splitlines())
         shown += [line for line in lines if line.startswith("ccrs ")]
@@ -219,6 +223,19 @@ def test_every_command_line_shown_is_one_that_parses(
         if word.endswith("ragchecker") or word in {"downloads", "corpus"}:
             (tmp_path / word).mkdir(parents=True, exist_ok=True)
     command.make_context(name, list(arguments), parent=click.Context(cli))
+
+
+def test_every_option_named_beside_its_command_exists() -> None:
+    wrong = []
+    for text in PAGES:
+        for line in re.findall(r"`(ccrs [a-z][^`\n]*?--[^`\n]*)`", text):
+            words = re.split(r"[\s=]+", line)[1:]
+            name, command, arguments = resolved(words)
+            parameters = command.get_params(click.Context(command, info_name=name))
+            known = {word for p in parameters for word in (*p.opts, *p.secondary_opts)}
+            named = {word.rstrip(".,;)") for word in arguments if word.startswith("--")}
+            wrong += [f"{line}: {word}" for word in sorted(named - known)]
+    assert wrong == []
 
 
 def test_every_package_directory_is_installed() -> None:
