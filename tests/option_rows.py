@@ -325,6 +325,7 @@ TABLE: dict[str, dict[str, Row]] = {
             f"{RESPOND} --systems own --encoder-url http://x/v1", "dense or fused retrieval"
         ),
         "--limit": CHOOSES,
+        "--estimate": Unused(f"{RESPOND} --dry-run --estimate 5", "a dry run asks no prompt"),
         "--temperature": Unused(
             f"{RESPOND} --systems own --base-url {{stub}} --temperature 0.5 --omit-temperature",
             "omit_temperature sends none",

@@ -56,6 +56,7 @@ INSTEAD: dict[str, str] = {
     "invite --item": "invite study --reject anna",
     **{f"enrol {option}": "enrol study" for option in ("--list", "--close", "--renew")},
     "judge run --estimate": CASES["judge run"].replace("--limit 2", ""),
+    "respond --estimate": CASES["respond"].replace("--limit 1", ""),
     "judge run --rubric": f"{CASES['judge run']} --construct QR --dry-run",
     "judge run --drift": CASES["judge run"],
     **{f"{name} --dry-run": CASES[name].replace(" --yes", "") for name in ("assign", "adjudicate")},

@@ -13,13 +13,14 @@ import click
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from judge.cli.inspect_commands import print_fields
 from study.cli.options import AS_JSON, STUDY, comma_separated, progress
+from study.cli.unused_options import unused_if
 from study.text import counted, shell_word
 
 # Options of a judge run that have no meaning for a reader.
 _OF_JUDGES = frozenset(
     {
         *("name", "metric", "prompts", "constructs", "systems", "shuffle_passages", "repeats"),
-        *("estimate", "drift", "retry_unparsed", "for_reparse", "text_metrics"),
+        *("drift", "retry_unparsed", "for_reparse", "text_metrics"),
         *("accept_low_scores", "max_missing", "logprobs", "answer_schema", "structured"),
     }
 )
@@ -89,6 +90,9 @@ _OF_JUDGES = frozenset(
     help="Rank the passages and report the prompts to ask, their tokens and cost. Sends no prompt.",
 )
 @AS_JSON
+@unused_if(
+    "estimate", lambda given: given["dry_run"], "a dry run asks no prompt", "leave --dry-run out"
+)
 def respond(
     folder: Path,
     corpus: Path,
@@ -114,6 +118,7 @@ def respond(
     Examples:
       ccrs respond my-study --corpus corpus --queries queries.jsonl --base-url http://localhost:8000/v1
       ccrs respond my-study --corpus corpus --queries queries.jsonl --systems A,C,E --dry-run
+      ccrs respond my-study --corpus corpus --queries queries.jsonl --estimate 20 --price 0.5 1.5
     """
     from judge.responding.respond import RespondStoppedError, respond_study
     from study.study import Study
@@ -145,7 +150,9 @@ def respond(
     is_done = not dry_run and not to_ask
     steps = [f"Next: ccrs judge {shell_word(folder)} --model MODEL"] if is_done else []
     # An engine of files names its next command itself.
-    if to_ask and not hasattr(settings, "answers"):
+    if to_ask and settings.estimate is not None:
+        steps = ["Next: the same command without --estimate; it asks none of these again"]
+    elif to_ask and not hasattr(settings, "answers"):
         steps = [f"Next: the same command again, for {counted(to_ask, 'response')} still to make"]
     qrels = sorted(corpus.glob("qrels/*.tsv")) if corpus.is_dir() and is_done else []
     steps += [

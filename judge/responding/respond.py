@@ -1,14 +1,13 @@
 """Responses of systems: retrieval, the answers of readers, and their import into the study."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from judge.engines.engine import FileEngine, TokenCount, load_engine
 from judge.metrics.embedding import Encoder
 from judge.prompts.step_prompts import StepPrompts
-from judge.protocol.conditions import Run, identity, run_digest
-from judge.protocol.exchange import TOO_LONG, Answer
+from judge.protocol.exchange import Answer
+from judge.responding.asked_reader import ask_reader
 from judge.responding.chunks import WORDS, tokens_of
 from judge.responding.corpus import corpus_files, read_corpus, read_questions
 from judge.responding.imported_responses import (
@@ -18,17 +17,15 @@ from judge.responding.imported_responses import (
     inside_study,
     stored_responses,
 )
-from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
+from judge.responding.reader_answers import stored_answers, stored_conditions
 from judge.responding.reader_prompt import prompt_hash, reader_prompts
 from judge.responding.respond_outcome import RespondOutcome, SystemResponses
 from judge.responding.retrieved import PassageRetrieval
 from judge.responding.stored_rankings import FOLDER
 from judge.responding.system_prompts import (
     AnsweringSystem,
-    by_length,
     of_readers,
     open_prompts,
-    reader_requests,
 )
 from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
@@ -39,8 +36,6 @@ from study.lifecycle.file_system import check_file_system
 from study.schema.locks import LockSpace, exclusive
 from study.settings.scorer_sections import SystemSpec
 from study.study import Study
-
-_SAMPLE = 3
 
 
 class RespondStoppedError(StudyError):
@@ -242,30 +237,12 @@ def _responded(
                 outcome.systems |= _not_asked(study, systems, known)
                 continue
         of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
-        prompts = systems[0].prompts
-        stopped: StudyError | KeyboardInterrupt | None = None
-        with closing(load_engine(settings.engine)(of_reader, study, prompts)) as engine:
-            some = range(min(_SAMPLE, len(systems[0].questions)))
-            ready = engine.start([systems[0].prompt(place) for place in some])
-            outcome.notes += [note for note in ready.notes if note not in outcome.notes]
-            parts = identity(ready.conditions, prompts, 1)
-            path = study.folder / FOLDER / f"answers-{run_digest(parts)[:12]}.jsonl"
-            answers = ReaderAnswers(path, parts, advance)
-            answers.add_overhead(ready.overhead)
-            if not revise:
-                check_unanswered(study, systems, [answers.known])
-            asked = open_prompts(systems, answers.known, left)
-            asked, too_long = by_length(asked, ready, settings, reader)
-            answers.store_missing(list(reader_requests(too_long)), TOO_LONG)
-            answers.total = len(asked)
-            outcome.prompts += len(asked)
-            run = Run(0, reader, begun=not answers.known, identity=run_digest(parts))
-            try:
-                outcome.notes += engine.run(run, reader_requests(asked), answers)
-                if isinstance(engine, FileEngine):
-                    outcome.notes += engine.finish("respond")
-            except (StudyError, KeyboardInterrupt) as error:
-                stopped = error
+        asked = ask_reader(study, of_reader, systems, left, advance, revise=revise)
+        answers = asked.answers
+        outcome.notes += [note for note in asked.notes if note not in outcome.notes]
+        outcome.prompts += answers.total
+        if settings.estimate is not None and asked.stopped is None:
+            outcome.forecast[reader] = asked.forecast
         left = None if left is None else left - answers.answered
         outcome.answered += answers.answered
         for reason, count in answers.failures.items():
@@ -277,10 +254,10 @@ def _responded(
         outcome.cost = settings.cost(*spent.values())
         for each in systems:
             outcome.systems[each.name] = import_responses(
-                study, each, answers, parts, revise=revise
+                study, each, answers, asked.conditions, revise=revise
             )
-        if stopped is not None:
-            message = str(stopped) or (
+        if asked.stopped is not None:
+            message = str(asked.stopped) or (
                 "Interrupted. All answers so far are stored; run the command again to continue."
             )
             for later, others in groups.items():

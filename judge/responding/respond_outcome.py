@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from judge.responding.reader_prompt import TAGGED
+from judge.running.forecast import Forecast
 from judge.text import Result
 
 _NAMED = 5
@@ -53,6 +54,8 @@ class RespondOutcome(Result):
     answer_tokens: int = 0
     """Of a dry run: estimates, of answers the most that they may have."""
     cost: float | None = None
+    forecast: dict[str, Forecast | None] = field(default_factory=dict)
+    """Of an estimate: what the other prompts of each reader will take; None without counts."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -84,6 +87,13 @@ class RespondOutcome(Result):
         )
         lines += [f"{name}: {_in_words(each)}" for name, each in self.systems.items()]
         lines += [f"Without an answer: {n:,} {reason}" for reason, n in self.failed.items()]
+        for reader, forecast in self.forecast.items():
+            lines.append(f"Reader {reader}:")
+            lines += (
+                ["  no forecast, since no answer has a count of tokens"]
+                if forecast is None
+                else [f"  {line}" for line in forecast.lines()]
+            )
         return [*lines, *self.notes]
 
 

@@ -138,6 +138,11 @@ def register(monkeypatch: "pytest.MonkeyPatch") -> type[Scripted]:
     def load(name: str) -> type[Engine]:
         return fresh if name == "scripted" else load_engine(name)
 
-    for module in ("engines.engine", "running.session", "responding.respond"):
+    for module in (
+        "engines.engine",
+        "running.session",
+        "responding.respond",
+        "responding.asked_reader",
+    ):
         monkeypatch.setattr(f"judge.{module}.load_engine", load)
     return fresh

@@ -182,6 +182,32 @@ def test_a_limit_and_an_interrupt_are_continued(
     assert len(prompts) == len(set(prompts)) == 30
 
 
+def test_a_sample_of_prompts_tells_what_the_others_take(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    counts = {"prompt_tokens": 700, "completion_tokens": 20}
+    scripted.answer = always(Answer("<answer>Yes.</answer>", **counts))
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--engine", "scripted", "--price", 1, 2)
+    made = ccrs("respond", folder, *words, "--estimate", 6)
+    assert (made["answered"], made["systems"]["words"]["open"]) == (6, 24)
+    (forecast,) = made["forecast"].values()
+    assert (forecast["answers"], forecast["prompts"]) == (6, 24)
+    assert forecast["tokens"]["completion"]["estimate"] == pytest.approx(24 * 20, rel=0.2)
+    cost = (24 * 700 + 2 * 24 * 20) / 1e6
+    assert forecast["cost"]["estimate"] == pytest.approx(cost, rel=0.2)
+    first = [request.prompt for request in scripted.asked]
+    done = CliRunner().invoke(cli, ["respond", str(folder), *map(str, words), "--estimate", "4"])
+    assert "Forecast for 20 remaining prompts, from 4 answers:" in done.output
+    assert "without --estimate" in done.output
+    made = ccrs("respond", folder, *words)
+    assert (made["answered"], made["forecast"]) == (20, {})
+    prompts = [request.prompt for request in scripted.asked]
+    # Drawn at random, not the first ones.
+    assert first != prompts[:6] or sorted(first) != sorted(set(prompts))[:6]
+    assert len(prompts) == len(set(prompts)) == 30
+
+
 def test_a_limit_is_that_of_all_readers(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
@@ -267,7 +293,7 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
             limits.append(settings.max_cost)
             super().__init__(settings, *more)
 
-    for module in ("engines.engine", "responding.respond"):
+    for module in ("engines.engine", "responding.respond", "responding.asked_reader"):
         monkeypatch.setattr(f"judge.{module}.load_engine", lambda _: Costly)
     words = words_of(example, "--systems", "A,C,E", "--price", 1, 1, "--max-cost", 0.05)
     ccrs("respond", study.folder, *words)
