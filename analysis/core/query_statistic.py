@@ -9,7 +9,7 @@ statistics read from the same W have a joint distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.unequal_queries import QueryWeights
 
 OfWeights = Callable[[FloatArray], FloatArray]
@@ -62,6 +63,9 @@ class QueryStatistic:
     """The smallest step of the values that the statistic is a mean of, if it is one."""
     weights: QueryWeights | None = None
     """By how much each query counts; None: all alike, or not known."""
+    step_of_difference: float | None = None
+    """Of a difference or an average that no resample changes: by how much a query that differs
+    would change it, times the number of queries; None: not known."""
 
     @classmethod
     def combined(
@@ -105,7 +109,20 @@ class QueryStatistic:
             n_responses=max(self.n_responses, other.n_responses),
             n_dropped=max(self.n_dropped, other.n_dropped),
             reason=self.reason or other.reason,
-        )
+        ).with_step_of(self, other)
+
+    def with_step_of(self, *parts: QueryStatistic) -> QueryStatistic:
+        """The same, as a difference or an average of these parts."""
+        steps = [part.step for part in parts if part.step is not None]
+        whole = max(steps) if parts and len(steps) == len(parts) else None
+        return replace(self, step_of_difference=whole)
+
+    @property
+    def step(self) -> float | None:
+        """By how much a query that differs changes it, times the number of queries, if known."""
+        if self.resolution is not None:
+            return self.resolution
+        return STEP_OF_ORDER if self.trials else self.step_of_difference
 
     @property
     def n_queries(self) -> int:
@@ -125,6 +142,13 @@ class QueryStatistic:
     def point(self) -> float:
         """Value on the sample itself, every query counting once."""
         return float(self(np.ones((1, self.contributing.size)))[0])
+
+
+def smallest_difference(*values: npt.ArrayLike) -> float | None:
+    """The smallest difference of two values that occur, NaN apart; None where all are equal."""
+    distinct = np.unique(np.concatenate([np.ravel(each) for each in values]))
+    steps = np.diff(distinct[np.isfinite(distinct)])
+    return float(steps.min()) if steps.size else None
 
 
 def _weights_of(parts: Sequence[QueryStatistic], combination: Combination) -> QueryWeights | None:

@@ -83,6 +83,8 @@ class Replicates:
     """Whether it is known that each response is that of another query."""
     weights: UnequalQueries | None = None
     """By how much these queries count, where one of them dominates."""
+    step: float | None = None
+    """By how much a query that differs changes it, times their number, if known."""
 
     def __sub__(self, other: Replicates) -> Replicates:
         """Joint difference; both must come from the same resamples."""
@@ -98,6 +100,7 @@ class Replicates:
             max(self.n_queries, other.n_queries),
             self.reason or other.reason,
             weights=self.weights or other.weights,
+            step=None if self.step is None or other.step is None else max(self.step, other.step),
         )
 
 
@@ -219,9 +222,10 @@ class QueryResampling:
             trials, resolution = statistic.trials, statistic.resolution
             separate = statistic.n_responses == statistic.n_queries
             unequal = statistic.weights.of(contributing) if statistic.weights else None
+            step = statistic.step
         else:
             contributing, reason = np.ones(self.n_queries, dtype=bool), None
-            trials, resolution, separate, unequal = None, None, False, None
+            trials, resolution, separate, unequal, step = None, None, False, None, None
             point = float(statistic(np.ones((1, self.n_queries)))[0])
         if contributing.size != self.n_queries:
             raise ValueError(
@@ -232,7 +236,7 @@ class QueryResampling:
         if np.isnan(point) or count < 2:
             return Replicates(point, np.empty(0), chosen, count, reason)
         values = self.evaluate(statistic, chosen, contributing if chosen == "jackknife" else None)
-        known = trials, resolution, separate, unequal
+        known = trials, resolution, separate, unequal, step
         return Replicates(point, values, chosen, count, reason, *known)
 
     def interval(
@@ -280,9 +284,7 @@ class QueryResampling:
                 self.level, method, f"undefined in {share:.1%} of {values.size} resamples", share
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
-            step, count = replicates.resolution, replicates.n_queries
-            equal = withheld(self.level, method, EQUAL_RESAMPLES)
-            return equal if step is None else of_equal_values(point, step, count, self.level)
+            return self._of_equal(replicates, transform, method)
         weights = replicates.weights if replicates.scheme == "jackknife" else None
         few = rests_on_few(replicates.n_queries, self.n_queries)
         if why := few or (weights.reason if weights else None):
@@ -305,6 +307,16 @@ class QueryResampling:
         if not replicates.trials:
             return withheld(self.level, "jackknife_t", "it is 1 or -1 in every resample")
         return all_alike(point, (-1.0, 1.0), replicates.trials, self.level)
+
+    def _of_equal(
+        self, replicates: Replicates, transform: Transform | None, method: str
+    ) -> Interval:
+        """Interval of a figure that no resample changes."""
+        # A correlation has its step on another scale; one of 1 or -1 is answered by `_at_end`.
+        step = replicates.resolution if transform == "fisher_z" else replicates.step
+        if step is None:
+            return withheld(self.level, method, EQUAL_RESAMPLES)
+        return of_equal_values(replicates.point, step, replicates.n_queries, self.level)
 
     def _of_spread(
         self,

@@ -35,6 +35,7 @@ from analysis.core.query_statistic import (
     comparable,
     in_row_blocks,
     ratio,
+    smallest_difference,
     sums_by_query,
     undefined,
 )
@@ -284,8 +285,7 @@ def _by_query(extreme: np.ufunc, values: FloatArray, query: IntArray, n_queries:
 
 def smallest_step(pairs: Pairs) -> float | None:
     """The smallest difference of two values that occur; None where all are equal."""
-    steps = np.diff(np.unique(np.concatenate(pairs.levels)))
-    return float(steps.min()) if steps.size else None
+    return smallest_difference(*pairs.levels)
 
 
 def _key(pairs: Pairs) -> bytes:

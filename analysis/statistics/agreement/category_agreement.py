@@ -12,13 +12,14 @@ Source: Cohen (1960); pooling: de Vries, Elliott, Kanouse and Teleki (2008), Fie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.query_statistic import (
     OfWeights,
     QueryStatistic,
@@ -83,8 +84,19 @@ def kappa_against_raters(
     for of_judge in (True, False):
         of_weights = _pooled(pairs, len(categories), of_judge)
         reason = NO_CHOICE if np.isnan(of_weights(np.ones((1, total)))[0]) else None
-        parts.append(QueryStatistic(undefined if reason else of_weights, *counts, reason))
+        part = QueryStatistic(undefined if reason else of_weights, *counts, reason)
+        parts.append(replace(part, step_of_difference=_step_of_kappa(people[used])))
     return KappaAgainstRaters(*parts)
+
+
+def _step_of_kappa(people: FloatArray) -> float | None:
+    """By how much one of n responses that differs moves a kappa, times n; None where all agree.
+
+    A share of equal choices counts 1 / (1 - the share by chance) in kappa.
+    """
+    _, counts = np.unique(people[np.isfinite(people)], return_counts=True)
+    by_chance = float(np.sum((counts / counts.sum()) ** 2))
+    return STEP_OF_ORDER / (1 - by_chance) if by_chance < 1 else None
 
 
 def equal_share(

@@ -25,7 +25,9 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import p_by_source, t_quantile
 from analysis.core.degrees_of_freedom import effective_df
+from analysis.core.end_intervals import of_equal_values
 from analysis.core.interval import Interval, withheld
+from analysis.core.query_statistic import NOISE
 from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling, Scheme
 from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.agreement.human_ceiling import HumanCeiling
@@ -74,8 +76,10 @@ def _interval(ceiling: HumanCeiling, resampling: QueryResampling, *, further: bo
         )
     queries, of_raters = _parts(points, values, scheme)
     raters = (further + 1 / points.size) * of_raters
-    if not queries + raters > 0:
-        return withheld(level, METHOD, EQUAL_RESAMPLES)
+    if queries + raters <= NOISE**2:
+        step, count = difference.step, difference.n_queries
+        equal = withheld(level, METHOD, EQUAL_RESAMPLES)
+        return equal if step is None else of_equal_values(difference.point, step, count, level)
     by_query = values.mean(axis=0)
     df = effective_df(by_query) if scheme == "jackknife" else difference.n_queries - 1.0
     if weights is not None and scheme == "jackknife":

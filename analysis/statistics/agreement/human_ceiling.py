@@ -162,7 +162,8 @@ def _average(
         return np.asarray(np.mean(values, axis=0))
 
     reason = None if parts else "no rater can be compared with the mean of the others"
-    return QueryStatistic.combined(parts, mean, contributing, n_responses, n_dropped, reason)
+    average = QueryStatistic.combined(parts, mean, contributing, n_responses, n_dropped, reason)
+    return average.with_step_of(*parts)
 
 
 def _no_items(rated: BoolArray, counts: npt.NDArray[np.intp], with_judge: bool) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.pairs import Pairs, between_queries, read_pairs
 from analysis.core.query_statistic import QueryStatistic, as_values, ratio
 from analysis.core.resampling import FOLDS, Replicates, folds
@@ -139,7 +140,9 @@ def accuracy_beside_raters(
     )
     n = int(np.count_nonzero(entering))
     dropped = int(np.count_nonzero((counts > 0) & ~entering))
-    return QueryStatistic(average, contributing, n, dropped, reason)
+    return QueryStatistic(
+        average, contributing, n, dropped, reason, step_of_difference=STEP_OF_ORDER
+    )
 
 
 def accuracy_by_threshold(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import chi2_quantile, p_by_source, t_quantile
 from analysis.core.interval import Interval, withheld
-from analysis.core.query_statistic import as_codes, as_values
+from analysis.core.query_statistic import NOISE, as_codes, as_values, smallest_difference
 from analysis.core.resampling import no_spread
 from analysis.core.uncertainty import Uncertainty
 from analysis.core.unequal_queries import QueryWeights
@@ -111,6 +111,16 @@ class BiasEstimate:
     n_dropped: int
 
 
+def _spread(
+    query_part: float, rater_part: float, judge: FloatArray, people: FloatArray, n_queries: int
+) -> tuple[float, float] | None:
+    """The two parts of a variance; of equal differences, as in `core.end_intervals`, a step's."""
+    if query_part + rater_part > (NOISE * max(1.0, float(np.abs(judge).max()))) ** 2:
+        return query_part, rater_part
+    step = smallest_difference(judge, people)
+    return None if step is None else ((step / n_queries) ** 2, 0.0)
+
+
 def bias_for_raters_like_these(
     judge: npt.ArrayLike, values: npt.ArrayLike, query: npt.ArrayLike, level: float = 0.95
 ) -> BiasEstimate:
@@ -175,14 +185,14 @@ def bias_for_raters_like_these(
     else:
         rater_variance = max(variance_components(people[used]).rater, 0.0)
     rater_part = rater_variance * entering
-    df = satterthwaite_df([query_part, rater_part], [query_df, table.n_raters - 1])
-    if not query_part + rater_part > 0:
+    if (spread := _spread(query_part, rater_part, machine[used], people[used], n_queries)) is None:
         return without(no_spread("every difference is the same"))
+    query_part, rater_part = spread
+    df = satterthwaite_df([query_part, rater_part], [query_df, table.n_raters - 1])
     quantiles = [t_quantile((1 + level) / 2, d) for d in (query_df, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
-    parts, dfs = (query_part, rater_part), (query_df, table.n_raters - 1)
-    p = p_by_source(value, parts, dfs)
-    uncertainty = Uncertainty(parts, (float(dfs[0]), float(dfs[1])))
+    uncertainty = Uncertainty((query_part, rater_part), (float(query_df), table.n_raters - 1.0))
+    p = p_by_source(value, uncertainty.variances, uncertainty.dfs)
     interval = Interval(value - reach, value + reach, level, method, p=p, uncertainty=uncertainty)
     return BiasEstimate(
         value,

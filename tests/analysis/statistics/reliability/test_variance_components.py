@@ -165,7 +165,8 @@ def test_bias_counts_and_reasons() -> None:
     same = np.array([[1, 1], [2, 2], [3, 3.0]])
     exact = bias_for_raters_like_these(same[:, 0] + 1, same, np.arange(3))
     assert exact.value == 1
-    assert "no spread" in str(exact.interval.reason)
+    # One response that differs by a step of 1: an error of 1/3, t(2) = 4.303.
+    assert exact.interval.high - 1 == pytest.approx(4.303 / 3, abs=1e-3)
 
 
 # Shrout and Fleiss (1979): residual mean square 1.019444, rater mean square 32.486111, 6 responses.
