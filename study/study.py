@@ -39,9 +39,12 @@ class Study:
 
     Examples
     --------
-    >>> with Study.create("my-study") as study:       # doctest: +SKIP
-    ...     import_file(study, "responses.jsonl")
-    ...     study.score_table()
+    >>> from ccrs_study import Study, import_file
+    >>> with Study.create("scored") as study:
+    ...     responses = import_file(study, "responses.jsonl")
+    ...     scores = import_file(study, "wide.csv", kinds={"anna": "human"})
+    ...     len(study.score_table())
+    2
     """
 
     folder: Path

@@ -36,7 +36,14 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class Options(AnalysisSettings):
-    """The settings of a report, and what is known of its scorers."""
+    """The settings of a report, and what is known of its scorers.
+
+    Examples
+    --------
+    >>> from ccrs_study import Options
+    >>> Options(resamples=500, bias_margin=5.0).bias_margin
+    5.0
+    """
 
     seed: int = 0
     scorer_notes: Mapping[str, str] = field(default_factory=dict)

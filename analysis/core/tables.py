@@ -120,6 +120,13 @@ class ScoreTable(_Table):
     inclusion_prob, response_words and position, which repeat. `scales` are
     declared by construct and `scorer_scales` by (scorer, construct). A construct without a scale
     is undeclared: statistics of its range and ceiling are not given.
+
+    Examples
+    --------
+    >>> from ccrs_study import Scale, ScoreTable, read_scores
+    >>> table = ScoreTable.from_frame(read_scores("scores.csv"), {"QR": Scale(0, 100)})
+    >>> table.constructs, sorted(table.scorer_kinds)
+    (('QR',), ['anna', 'ben', 'llm'])
     """
 
     scorer_scales: Mapping[tuple[str, str], Scale] = field(
@@ -277,6 +284,15 @@ class PreferenceTable(_Table):
     Where two systems gave the same response, it is compared with itself. The columns
     `value_a_first` and `value_b_first`, if any, are the choices of a judge that was asked in both
     orders, by the response that it saw first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ccrs_study import PreferenceTable
+    >>> row = {"query_id": "q0", "response_a": "r0", "response_b": "r1", "construct": "QR",
+    ...        "scorer": "anna", "scorer_kind": "human", "value": 1.0}
+    >>> PreferenceTable.from_frame(pd.DataFrame([row])).constructs
+    ('QR',)
     """
 
     systems: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))

@@ -68,6 +68,15 @@ def analyse(
     ------
     AnalysisError
         Both tables are empty, or an option that was asked for has no effect on them.
+
+    Examples
+    --------
+    >>> from ccrs_study import Options, Scale, ScoreTable, analyse, read_scores
+    >>> scores = ScoreTable.from_frame(read_scores("scores.csv"), {"QR": Scale(0, 100)})
+    >>> analysis = analyse(scores, options=Options(resamples=200))
+    >>> bias = analysis.estimates.first("bias", construct="QR", scorer="llm")
+    >>> round(bias.value, 2), bias.n_responses, bias.n_queries
+    (7.51, 40, 20)
     """
     return _whole(title, _checked_context(scores, preferences, options, probes, marks, given))
 

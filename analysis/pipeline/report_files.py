@@ -78,6 +78,13 @@ def write_report(
     ------
     ReportError
         The folder contains something other than a report.
+
+    Examples
+    --------
+    >>> from ccrs_study import Options, ScoreTable, analyse, read_scores, write_report
+    >>> scores = ScoreTable.from_frame(read_scores("scores.csv"))
+    >>> write_report(analyse(scores, options=Options(resamples=200)), "report").as_posix()
+    'report/report.html'
     """
     content = as_document(analysis, command, judge_runs=judge_runs, reasons=reasons)
     return write_document(content if checks is None else content.with_checks(checks), out_dir)

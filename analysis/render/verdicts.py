@@ -51,7 +51,16 @@ class Verdict:
 
 
 def verdicts(analysis: Analysis) -> list[Verdict]:
-    """One verdict for each construct and judge, or for each metric where there is no judge."""
+    """One verdict for each construct and judge, or for each metric where there is no judge.
+
+    Examples
+    --------
+    >>> from analysis import ScoreTable, analyse, verdicts
+    >>> from ccrs_study import read_scores
+    >>> found = verdicts(analyse(ScoreTable.from_frame(read_scores("scores.csv"))))
+    >>> [(verdict.construct, verdict.scorer, verdict.comparison) for verdict in found]
+    [('QR', 'llm', 'undecided')]
+    """
     results = []
     for construct, data, names in _speaking(analysis):
         for scorer in names:

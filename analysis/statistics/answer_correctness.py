@@ -34,6 +34,11 @@ def composed_ac(
     ------
     AnalysisError
         The weight is outside 0 to 1, or an exact match is neither end of the scale.
+
+    Examples
+    --------
+    >>> composed_ac([80, 60], [100, 0], 0.3, Scale(0, 100)).tolist()
+    [86.0, 42.0]
     """
     if not 0 <= weight <= 1:
         raise AnalysisError(f"lambda {weight:g} is outside 0 to 1")

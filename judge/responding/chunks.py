@@ -93,7 +93,7 @@ def text_chunks(text: str, tokens: CountTokens, size: int, overlap: int) -> list
 
     Examples
     --------
-    >>> text_chunks("One two. Three. Four five six.", tokens_of("words").count, 5, 2)
+    >>> text_chunks("One two. Three. Four five six.", tokens_of("words").count, 6, 2)
     [(0, 16), (9, 30)]
     """
     pieces = _pieces(text)

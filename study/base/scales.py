@@ -21,6 +21,12 @@ class Scale(Declaration):
     ValueError
         An end is not finite, the ends are not in order, the step does not fit between them, or the
         level is unknown.
+
+    Examples
+    --------
+    >>> from ccrs_study import Scale
+    >>> Scale(1, 5, step=1, level="ordinal").width
+    4.0
     """
 
     min: float = field(default=0.0, metadata=described("smallest value"))

@@ -89,6 +89,13 @@ def import_file(
     ------
     InputError
         With all faults of the file. Nothing is stored.
+
+    Examples
+    --------
+    >>> from ccrs_study import Study, import_file
+    >>> with Study.create("imported") as study:
+    ...     print(*import_file(study, "responses.jsonl").lines())
+    responses.jsonl (responses, 2 rows): 1 query, 2 responses, 2 outputs, 1 passage added.
     """
     checked_kinds = _checked_kinds(kinds or {})
     source = RecordSource(Path(path), advance=progress or unseen)

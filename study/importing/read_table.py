@@ -101,6 +101,12 @@ def read_scores(
     ------
     InputError
         With all faults of the file.
+
+    Examples
+    --------
+    >>> from ccrs_study import read_scores
+    >>> read_scores("scores.csv")[["response_id", "scorer", "value"]].head(2).values.tolist()
+    [['r0', 'llm', 8.0], ['r0', 'anna', 0.0]]
     """
 
     def scale_of(scorer: str, construct: str) -> Ranged | None:

@@ -89,9 +89,12 @@ def evaluate(
 
     Examples
     --------
-    >>> result = evaluate(table, judge="llm", human=["anna", "ben"], scale=(0, 100))
-    >>> print(result.verdict)
-    >>> result.report("report")
+    >>> from ccrs_study import evaluate
+    >>> result = evaluate("scores.csv", scale=(0, 100))
+    >>> print(result.verdict.splitlines()[2].strip())
+    Bias: +8 points [7, 8]
+    >>> result.report("evaluated").name
+    'report.html'
     """
     check_one_table(data, judge, human)
     if (judge is None) != (human is None):
@@ -163,7 +166,14 @@ def _checked(values: Mapping[str, float | None] | None) -> dict[str, float | Non
 
 
 class Evaluation:
-    """The comparison of judges with people; what takes longer is computed when it is asked for."""
+    """The comparison of judges with people; what takes longer is computed when it is asked for.
+
+    Examples
+    --------
+    >>> from ccrs_study import evaluate
+    >>> evaluate("scores.csv", scale=(0, 100)).analysis.title
+    'Judge against people'
+    """
 
     def __init__(self, leading: Analysis) -> None:
         self._leading = leading

@@ -28,8 +28,8 @@ def equal_count_bins(values: npt.ArrayLike, count: int = BINS) -> IntArray:
 
     Examples
     --------
-    >>> equal_count_bins([5, 1, 5, 9], 2).tolist()
-    [0, 0, 0, 1]
+    >>> equal_count_bins([5, 1, 5, 9, 9], 2).tolist()
+    [0, 0, 0, 1, 1]
     """
     array = as_values(values)
     out = np.full(array.shape, -1, dtype=np.int64)

@@ -44,6 +44,11 @@ def krippendorff_alpha(values: npt.ArrayLike, level: Level) -> float:
 
     Ordinal distances use the mid-ranks of the pairable values only. NaN where undefined;
     `alpha_undefined_reason` gives the reason.
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]], "interval"), 3)
+    0.878
     """
     array = as_values(values)
     return alpha_of_weights(array, np.zeros(array.shape[0], dtype=np.int64), level).point
