@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.decisions.records import Answer, Use, UseDecision
+from analysis.render.answer_lines import AnswerLine, answer_lines, repeated_remarks
 from analysis.render.decision_words import (
     COLUMNS,
     LIMITED,
@@ -19,7 +20,7 @@ from analysis.render.decision_words import (
 from analysis.render.document import Document
 from analysis.render.drawing import Figure
 from analysis.render.formatting import counted, listed
-from analysis.render.opening import AnswerLine, JudgeOpening, answer_lines, repeated_remarks
+from analysis.render.opening import JudgeOpening
 from analysis.render.opening_of_analysis import openings_of
 
 #: A sign in addition to word and color.

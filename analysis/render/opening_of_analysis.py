@@ -9,14 +9,9 @@ from analysis.core.estimates import Estimate
 from analysis.decisions.preferred_responses import preference_facts
 from analysis.decisions.records import UseDecision
 from analysis.decisions.table_facts import scored_facts
+from analysis.render.answer_lines import answer_lines, shared_remarks
 from analysis.render.formatting import between, correlation, counted, listed, percent, percents
-from analysis.render.opening import (
-    ConstructOpening,
-    JudgeOpening,
-    answer_lines,
-    openings,
-    shared_remarks,
-)
+from analysis.render.opening import ConstructOpening, JudgeOpening, openings
 
 
 def openings_of(analysis: Analysis, decisions: Sequence[UseDecision]) -> list[JudgeOpening]:

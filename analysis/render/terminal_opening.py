@@ -9,8 +9,9 @@ import click
 
 from analysis.decisions.described import Described
 from analysis.decisions.records import UseDecision
+from analysis.render.answer_lines import AnswerLine
 from analysis.render.decision_words import COLUMNS, answers_reading, in_one_cell
-from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table_lines
+from analysis.render.opening import JudgeOpening, in_one_line, table_lines
 
 _COLORS: dict[str, str] = {
     "yes": "green", "likely": "green", "open": "bright_black", "unlikely": "red", "no": "red",
