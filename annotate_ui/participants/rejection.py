@@ -8,7 +8,7 @@ adds the revision before the rejection once more.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
@@ -25,7 +25,7 @@ from study.schema.human_ratings import AnswerKind
 from study.schema.tables import assignments, comparisons, departures, rater_answers
 from study.study import Study
 
-_OF_ASSIGNMENTS = tuple(kind for kind in get_args(AnswerKind) if kind != "choice")
+_OF_ASSIGNMENTS: tuple[AnswerKind, ...] = ("value", "marks")
 # What a revision has of the one before, where the owner made it. Its time of work is not repeated.
 _CONTENT = (
     *("kind", "construct_key", "construct_version", "revealed", "after_reveal", "seen_more"),

@@ -24,7 +24,7 @@ from study.facts.current_responses import (
     response_rows,
 )
 from study.facts.marks_table import mark_sets
-from study.facts.rating_rows import rating_rows
+from study.facts.rating_rows import RATING_COLUMNS, rating_rows
 from study.facts.ratings import MEASURING, newest_ratings, settled_values
 from study.facts.score_table import compact_score_table, score_rows
 from study.pyarrow_extra import load_pyarrow
@@ -128,7 +128,9 @@ def export_study(
             "preferences": preferences.itertuples(index=False, name=None),
             "answers": _answers(connection, study.config, responses),
             "settled": _settled(connection, responses),
-            "ratings": (row[:-1] for row in rating_rows(connection, study.config)),
+            "ratings": (
+                row[: len(RATING_COLUMNS)] for row in rating_rows(connection, study.config)
+            ),
         }
         names = dict(COLUMNS)
         if people is not None:

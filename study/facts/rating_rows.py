@@ -8,7 +8,10 @@ from sqlalchemy import Connection, select
 
 from study.facts.active_time import active_seconds
 from study.facts.current_responses import response_versions
+from study.facts.departures import departures
 from study.facts.ratings import REJECTED, counted_ratings, newest_ratings
+from study.facts.replies import newest_replies
+from study.facts.slots import OWN_CHANNEL
 from study.schema.tables import assignments, queries, raters, ratings, responses
 from study.settings.study_toml import StudyConfig
 
@@ -35,10 +38,17 @@ class RatingRow(NamedTuple):
     """Active seconds of all its revisions, see `study.facts.active_time`."""
     comment: str | None
     remarks: str | None
+    reply: str | None
+    """The owner's newest words on the comment."""
     first_saved_at: datetime
     last_saved_at: datetime
     response: int
     """The response's database key, for links."""
+    assignment: str
+    """The assignment's public id."""
+    reply_read: bool
+    may_reply: bool
+    """Whether the rater takes part on the project's own pages, where they read a reply."""
 
     @property
     def has_words(self) -> bool:
@@ -46,7 +56,7 @@ class RatingRow(NamedTuple):
         return bool(self.comment or self.remarks)
 
 
-RATING_COLUMNS = RatingRow._fields[:-1]
+RATING_COLUMNS = RatingRow._fields[: RatingRow._fields.index("response")]
 """Names of the cells that an export has."""
 
 
@@ -57,6 +67,7 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
     ).all()
     ids = response_versions([(row[0], row[1], row[2]) for row in versions], []).ids
     seconds = active_seconds(connection).of_ratings
+    replies, gone = newest_replies(connection), departures(connection)
     known = [construct.key for construct in config.constructs]
     counted, newest = counted_ratings(), newest_ratings()
     # What a rejection, the newest revision, has rejected.
@@ -66,6 +77,7 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
         select(
             *(raters.c.code, responses.c.key, queries.c.key.label("query")),
             *(assignments.c.response_id, assignments.c.purpose, assignments.c.repeat),
+            *(assignments.c.public_id, assignments.c.rater_id, assignments.c.channel),
             *(counted.c.assignment_id, counted.c.construct_key, counted.c.value, counted.c.status),
             *(counted.c.answered, counted.c.entered_after_reveal, counted.c.saved_at),
             *(newest.c.revision, newest.c.comment, newest.c.flags, newest.c.reason),
@@ -104,6 +116,7 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             if rejected
             else (row.value, row.status, row.comment, row.flags)
         )
+        reply = replies.get((row.assignment_id, row.construct_key))
         yield RatingRow(
             row.code,
             ids.get(row.response_id, row.key),
@@ -118,7 +131,11 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             seconds.get((row.assignment_id, row.construct_key)),
             comment,
             "; ".join(flags) or None,
+            None if reply is None else reply.words,
             row.first_saved_at,
             row.saved_at,
             row.response_id,
+            row.public_id,
+            reply is not None and reply.read,
+            row.channel == OWN_CHANNEL and row.rater_id not in gone,
         )

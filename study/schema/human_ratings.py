@@ -19,7 +19,8 @@ from study.schema.ranges import Ranges
 from study.types import Key, Sees, Text
 
 Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
-Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]
+Status = Literal["rated", "cannot_judge", "skipped", "withdrawn", "replied", "read"]
+"""The last two are of a reply: the owner wrote it, its rater has read it."""
 Layout = Literal["single", "side_by_side"]
 """Whether a page shows one response, or all responses of a rater to a query."""
 
@@ -93,15 +94,17 @@ class Assignment(AssignmentBase, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-AnswerKind = Literal["value", "marks", "choice"]
-"""A value on the construct's scale, the marked parts of a response, or the better of two."""
+AnswerKind = Literal["value", "marks", "choice", "reply"]
+"""A value on the construct's scale, the marked parts of a response, the better of two; or what the
+owner replies to a comment."""
 
 
 class RaterAnswerBase(Noun):
     """One answer of a rater on a construct; a changed answer is the next revision.
 
     In an assignment it is a value (a rating) or the parts of the response that the rater marked;
-    on a comparison it is a choice, on the scale of preferences: positive where b is better.
+    on a comparison it is a choice, on the scale of preferences: positive where b is better. A reply
+    is of the owner: words on the comment of a rating, then that its rater has read them.
     """
 
     construct_key: Key
@@ -146,6 +149,8 @@ class RaterAnswerBase(Noun):
         given = self.value if self.kind != "marks" else self.ranges
         if (self.status == "rated") != (given is not None):
             raise ValueError("an answer has a value or marks exactly when its status is 'rated'")
+        if (self.kind == "reply") != (self.status in {"replied", "read"}):
+            raise ValueError("a reply, and nothing else, has the status 'replied' or 'read'")
         return self
 
 

@@ -115,6 +115,13 @@ decisions = _view(
     rater_answers.c.kind == "choice",
     "kind ranges after_reveal seen_more late flags assignment_id",
 )
+replies = _view(
+    "reply",
+    rater_answers,
+    rater_answers.c.kind == "reply",
+    "kind value ranges reason flags text_format comparison_id after_reveal seen_more late",
+    comment="words",
+)
 
 scores = _view(
     "score",

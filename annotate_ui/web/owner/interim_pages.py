@@ -1,4 +1,4 @@
-"""Interim analyses: agreement, the judge, the stopping rule, and the list of all of them.
+"""Is it enough? The stopping rule, agreement and all interim analyses; and the judge, apart.
 
 Figures are computed in another process; these pages show the newest. A chart is drawn from the
 figures of the table next to it, so that the table alone is enough.
@@ -24,10 +24,25 @@ if TYPE_CHECKING:
 _CHARTS = {"agreement": "krippendorff_alpha", "judge": "pearson"}
 
 
-@pages.get("/agreement")
-def agreement() -> ResponseReturnValue:
-    """Show how far people agree, by the newest interim analysis."""
-    return _page("agreement", result=_newest("agreement"))
+@pages.get("/enough")
+def enough() -> ResponseReturnValue:
+    """Show the newest answer of the stopping rule, agreement among people, and all analyses."""
+    from annotate_ui.monitoring.interim_analysis import interim_results
+
+    counts: dict[str, int] = {}
+    for state in _stopping_states():
+        for row in state["constructs"]:
+            if row["half_width"] is not None:
+                counts[row["construct"]] = counts.get(row["construct"], 0) + 1
+    return _page(
+        "enough",
+        rule=study().config.stopping,
+        ruling=_newest("stopping"),
+        agreement=_newest("agreement"),
+        analyses=interim_results(study()),
+        # A chart of one interval shows nothing.
+        charted={construct for construct, count in counts.items() if count > 1},
+    )
 
 
 @pages.get("/judge")
@@ -37,38 +52,12 @@ def judge() -> ResponseReturnValue:
     newest = _newest("judge")
     return _page(
         "judge",
-        section="agreement",
+        section="enough",
         result=newest if confirmed else None,
         has_result=newest is not None,
         confirmed=confirmed,
         judges=_judges(),
     )
-
-
-@pages.get("/stopping")
-def stopping() -> ResponseReturnValue:
-    """Show the newest computation of the stopping rule."""
-    counts: dict[str, int] = {}
-    for state in _stopping_states():
-        for row in state["constructs"]:
-            if row["half_width"] is not None:
-                counts[row["construct"]] = counts.get(row["construct"], 0) + 1
-    return _page(
-        "stopping",
-        rule=study().config.stopping,
-        result=_newest("stopping"),
-        # A chart of one interval shows nothing.
-        charted={construct for construct, count in counts.items() if count > 1},
-    )
-
-
-@pages.get("/interim-analyses")
-def interim_analyses() -> ResponseReturnValue:
-    """List all interim analyses."""
-    from annotate_ui.monitoring.interim_analysis import interim_results
-
-    results = interim_results(study())
-    return render_template("owner/interim_analyses.html", page="interim_analyses", analyses=results)
 
 
 @pages.post("/compute/<kind>")
@@ -78,9 +67,9 @@ def compute(kind: str) -> ResponseReturnValue:
     from annotate_ui.monitoring.background_job import start
 
     addresses = {
-        "agreement": "/owner/agreement",
+        "agreement": "/owner/enough#agreement",
         "judge": "/owner/judge?shown=1",
-        "stopping": "/owner/stopping",
+        "stopping": "/owner/enough",
     }
     if kind not in addresses:
         abort(404)

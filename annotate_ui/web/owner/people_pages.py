@@ -1,6 +1,6 @@
-"""Who is who to the recruiter, for paying people; and everything that raters wrote."""
+"""Who is who to the recruiter, for paying people; what raters wrote, and the owner's replies."""
 
-from flask import render_template
+from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotate_ui.web.owner.blueprint import pages
@@ -40,3 +40,19 @@ def comments() -> ResponseReturnValue:
         number=number,
         count=count,
     )
+
+
+@pages.post("/comments")
+def reply_to_comment() -> ResponseReturnValue:
+    """Store the owner's words on a comment."""
+    from annotate_ui.tasks.replies import NoSuchCommentError, reply
+
+    assignment, construct = (request.form.get(name, "") for name in ("assignment", "construct"))
+    if "\x00" in assignment + construct:
+        abort(404)
+    try:
+        reply(study(), assignment, construct, request.form.get("words", ""))
+    except NoSuchCommentError:
+        abort(404)
+    page = request.args.get("page", 1, type=int)
+    return redirect(f"/owner/comments?page={page}#comment-{assignment}-{construct}", 303)

@@ -17,6 +17,7 @@ from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
+from annotate_ui.tasks.replies import mark_read, readable_replies
 from annotate_ui.tasks.save import save, save_within
 from annotate_ui.tasks.save_marks import MarksPayload
 from annotate_ui.tasks.save_rating import RatingPayload
@@ -58,6 +59,7 @@ def desk() -> ResponseReturnValue:
         compared, comparisons = comparisons_done(connection, study(), rater.id)
         why = request.args.get("why", "")
         message = notice(why, connection, study(), rater.id, work, _)
+        replies = readable_replies(connection, study().config, rater.id)
     screened_out = message is not None and why == "training_failed"
     step = work.frontier
     # An open page may be finished while nothing new is opened, as in a pause.
@@ -71,10 +73,22 @@ def desk() -> ResponseReturnValue:
         comparisons=comparisons,
         started=compared > 0 or any(step.opened for step in work.steps),
         notice=message,
+        replies=replies,
         exit_code=exit_code(study().config.rating, "screen_out") if screened_out else None,
         open_url=_address(open_page) if message is not None and open_page is not None else None,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
+
+
+@pages.post("/rate/replies")
+def replies_read() -> ResponseReturnValue:
+    """Store that the rater has read the owner's replies that their page showed."""
+    rater = rater_here()
+    until = request.form.get("until", type=int)
+    if until is None:
+        raise BadRequest
+    mark_read(study(), rater.id, until)
+    return redirect("/rate", 303)
 
 
 @pages.post("/rate/next")

@@ -245,11 +245,11 @@ class Owner:
         return self.page
 
     def computes(self, name: str) -> Page:
-        """Have figures computed, and wait until the page shows them by itself."""
-        page = self.opens(name)
-        page.get_by_role("button", name="Compute now").click()
+        """Press a button that has figures computed, until the page shows them by itself."""
+        page = self.opens("Is it enough?")
+        page.get_by_role("button", name=name).click()
         expect(page.locator("[data-running]")).to_be_visible()
-        expect(page.get_by_role("button", name="Compute now")).to_be_visible(timeout=120_000)
+        expect(page.get_by_role("button", name=name)).to_be_visible(timeout=120_000)
         return page
 
 

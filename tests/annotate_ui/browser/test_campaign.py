@@ -255,7 +255,7 @@ def the_owner_pauses(owner: Owner, anna: Player) -> None:
 def the_owner_looks(owner: Owner, study: Study) -> None:
     """Look at progress, agreement and the rule while people rate; each look is recorded."""
     assert "rater-1" in ccrs("watch", str(study.folder))
-    page = owner.computes("Stopping rule")
+    page = owner.computes("Apply the rule now")
     expect(page.get_by_text("Not enough is rated yet.")).to_be_visible()
     photograph(page, "owner-not-enough")
     page = owner.opens("Raters")
@@ -314,17 +314,18 @@ def finishes(player: Player) -> None:
 
 def enough_is_rated(owner: Owner) -> None:
     """Find the rule met, and look at agreement, which is not for stopping."""
-    page = owner.computes("Stopping rule")
+    page = owner.computes("Apply the rule now")
     expect(page.get_by_text("Enough is rated according to the rule.")).to_be_visible()
     photograph(page, "owner-enough")
-    page = owner.computes("Agreement")
+    page = owner.computes("Compute agreement now")
     expect(page.get_by_text("Not for stopping.")).to_be_visible()
-    expect(page.get_by_role("img")).to_be_visible()
+    page.get_by_text("Chart, and each rater compared with the others").click()
+    expect(page.get_by_role("img", name="Krippendorff's alpha")).to_be_visible()
+    page.get_by_text("interim analyses so far").click()
+    expect(page.get_by_role("cell", name="the stopping rule")).to_have_count(2)
     photograph(page, "owner-agreement")
     page.get_by_role("link", name="Go to that page").click()
     photograph(page, "owner-judge")
-    photograph(owner.opens("Interim analyses"), "owner-interim-analyses")
-    expect(page.get_by_role("cell", name="the stopping rule")).to_have_count(2)
 
 
 def a_missed_check_is_shown(owner: Owner) -> None:

@@ -42,11 +42,9 @@ OF_THE_OWNER = (
     "/owner/comments",
     "/owner/activity",
     "/owner/items",
-    "/owner/agreement",
-    "/owner/stopping",
+    "/owner/enough",
     "/owner/adjudication",
     "/owner/export",
-    "/owner/interim-analyses",
     "/owner/judge",
 )
 ELSEWHERE = {

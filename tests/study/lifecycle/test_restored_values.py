@@ -95,6 +95,7 @@ def refusal(tmp_path: Path, made: Path) -> str:
             "UPDATE rater_answer SET active_seconds = -5 WHERE id = 1",
             "active_seconds '-5.0': Input",
         ),
+        ("UPDATE rater_answer SET kind = 'reply' WHERE id = 1", "a reply, and nothing else, has"),
         ("UPDATE rater_answer SET flags = '{' WHERE id = 1", "row 1: flags '{' is not JSON"),
         ("UPDATE rater_answer SET created_at = 'today' WHERE id = 1", "'today' is not a time"),
         ("UPDATE rater_answer SET late = 7 WHERE id = 1", "row 1: late 7 is not 0 or 1"),

@@ -140,7 +140,7 @@ def test_a_session_ends_when_idle_and_in_any_case(
         for step in range(1, steps + 1):
             later = int(moment + step * idle)
             monkeypatch.setattr(blueprint, "_now", lambda later=later: later)
-            answer = owner.client.get("/owner/interim-analyses")
+            answer = owner.client.get("/owner/enough")
         assert answer.status_code == (200 if there else 303), name
         if not there:
             assert answer.location == "/owner/sign-in?why=ended"

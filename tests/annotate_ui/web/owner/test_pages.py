@@ -12,6 +12,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import insert, select
 
+from annotate_ui.monitoring.careless_responding import RaterSignals
+from annotate_ui.monitoring.signals import Signal
 from annotate_ui.participants.enrolment_links import list_links as enrolment_links
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.participants.withdrawal import readmit
@@ -41,9 +43,8 @@ PAGES = (
     "/people",
     "/comments",
     "/items",
-    "/agreement",
+    "/enough",
     "/judge",
-    "/stopping",
     "/adjudication",
     "/export",
 )
@@ -285,10 +286,10 @@ def test_the_export_is_one_file(owner: Browser) -> None:
 
 
 def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) -> None:
-    assert "Nothing has been computed yet." in owner.get("/owner/agreement").text
+    assert "Nothing has been computed yet." in owner.get("/owner/enough").text
     figures = [shown("krippendorff_alpha"), shown("icc"), shown("rater_against_others")]
     looked(protected, "agreement", figures=figures)
-    page = owner.get("/owner/agreement").text
+    page = owner.get("/owner/enough").text
     assert "Not for stopping." in page
     assert "0.50" in page
     assert "[0.25, 0.75]" in page
@@ -298,11 +299,61 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
         assert drawn.mimetype == "image/svg+xml"
         assert "<script" not in drawn.text
         assert "style" not in drawn.text
-    assert "agreement among people" in owner.get("/owner/interim-analyses").text
+    assert "agreement among people" in owner.get("/owner/enough").text
     # One whose figures were erased is listed, and the last one with figures shown.
     looked(protected, "agreement", judge=None, erased=True)
-    assert "[0.25, 0.75]" in owner.get("/owner/agreement").text
-    assert owner.get("/owner/interim-analyses").text.count("agreement among people") == 2
+    assert "[0.25, 0.75]" in owner.get("/owner/enough").text
+    assert owner.get("/owner/enough").text.count("agreement among people") == 2
+
+
+def test_one_page_says_whether_it_is_enough(owner: Browser, protected: Study) -> None:
+    for gone in ("/agreement", "/stopping", "/interim-analyses"):
+        assert owner.get(f"/owner{gone}").status_code == 404
+    looked(protected, "agreement", figures=[shown("krippendorff_alpha")])
+    page = owner.get("/owner/enough").text
+    assert re.findall("<h1>(.*)</h1>", page) == ["Is it enough?"]
+    assert "1 interim analysis so far" in page
+    _, navigation, _ = re.split("</?nav", page)
+    assert navigation.count("<a ") == 9
+
+
+def test_a_page_with_two_computations_says_once_that_one_runs(
+    owner: Browser, protected: Study, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule_of_five(protected, app)
+    for kind in ("agreement", "stopping", "judge"):
+        monkeypatch.setattr("annotate_ui.monitoring.background_job.running", lambda _, k=kind: k)
+        page = owner.get("/owner/enough").text
+        assert page.count(f'data-running="{kind}"') == 1
+        assert "/owner/compute/" not in page
+
+
+def test_a_raters_flagged_signals_come_first_and_the_others_are_folded(
+    owner: Browser, protected: Study, come: Callable[[str], Browser], app: Flask
+) -> None:
+    anna = come("anna")
+    anna.go_on()
+    anna.save("QR", 10.0)
+    app.extensions.pop("owner_snapshot", None)  # it may be half a minute old
+    address = f"/owner/raters/{ids(protected)['anna']}"
+    folded = owner.get(address).text.partition("<h2>Signals</h2>")[2]
+    assert folded.index("No action is needed") < folded.index("Signals without a flag: 0 fine")
+    snapshot = app.extensions["owner_snapshot"]
+    signals = (
+        Signal("many_missing", "QR", "fine", 0.0, 0.0, 30, "none is missing"),
+        Signal("too_fast", None, "flagged", 1.0, 9.0, 30, "<i>1 second</i> a response"),
+    )
+    flagged = {"anna": RaterSignals("anna", signals)}
+    app.extensions["owner_snapshot"] = replace(snapshot, signals=flagged)
+    shown_first, _, folded = (
+        owner.get(address).text.partition("<h2>Signals</h2>")[2].partition("<details>")
+    )
+    assert "very fast" in shown_first
+    assert "&lt;i&gt;1 second" in shown_first
+    assert "No action" not in shown_first
+    assert "none is missing" not in shown_first
+    assert "Signals without a flag: 1 fine, 0 with too few cases" in folded
+    assert "none is missing" in folded
 
 
 def test_the_judge_is_shown_only_on_request(
@@ -341,20 +392,25 @@ def test_a_computation_is_started_and_waited_for(
     assert started == [("agreement", None), ("judge", "judge-a"), ("stopping", None)]
     assert owner.submit("/owner/compute/everything").status_code == 404
     monkeypatch.setattr("annotate_ui.monitoring.background_job.running", lambda _: "agreement")
-    assert 'data-running="agreement"' in owner.get("/owner/agreement").text
+    assert 'data-running="agreement"' in owner.get("/owner/enough").text
     assert owner.get("/owner/running").get_json() == {"running": "agreement"}
 
 
-def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, app: Flask) -> None:
-    assert "declares no stopping rule" in owner.get("/owner/stopping").text
-    rule = protected.config.stopping.model_copy(update={"half_width": 5.0})
+def rule_of_five(study: Study, app: Flask) -> None:
+    """Declare a rule for the study that is served."""
+    rule = study.config.stopping.model_copy(update={"half_width": 5.0})
     served = app.config["STUDY"]
     config = served.config.model_copy(update={"stopping": rule})
     changed = replace(served, config=config)
     # One engine, so that one pool of connections is closed at the end.
     changed.__dict__["engine"] = served.engine
     app.config["STUDY"] = changed
-    assert "Nothing has been computed yet." in owner.get("/owner/stopping").text
+
+
+def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, app: Flask) -> None:
+    assert "declares no stopping rule" in owner.get("/owner/enough").text
+    rule_of_five(protected, app)
+    assert "Nothing has been computed yet." in owner.get("/owner/enough").text
     for queries, width in ((0, 50.0), (30, 9.0), (60, 6.0)):
         construct = {
             "construct": "QR",
@@ -369,8 +425,8 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
             "reason": "too wide",
         }
         looked(protected, "stopping", stopping={"stop": False, "constructs": [construct]})
-    page = owner.get("/owner/stopping").text
-    assert "Not enough is rated yet." in page
+    page = owner.get("/owner/enough").text
+    assert "Not enough is rated yet. About 25 more questions are expected." in page
     assert "[44.0, 56.0]" in page
     drawn = ElementTree.fromstring(owner.get("/owner/chart/stopping-light.svg?construct=QR").text)
     (means,) = [group for group in drawn.iter(f"{SVG}g") if group.get("id") == "means"]
