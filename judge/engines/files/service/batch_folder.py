@@ -4,19 +4,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from judge.engines.batch.request_files import files_of, requests_in
-from judge.engines.batch.service.anthropic_batches import AnthropicBatches
-from judge.engines.batch.service.batch_provider import BatchProvider
-from judge.engines.batch.service.gemini_batches import GeminiBatches
-from judge.engines.batch.service.openai_batches import OpenAIBatches
-from judge.engines.batch.service.provider_client import ProviderClient
-from judge.engines.batch.service.submitted_files import (
+from judge.engines.engine_settings import plain_address
+from judge.engines.files.request_files import files_of, requests_in
+from judge.engines.files.service.anthropic_batches import AnthropicBatches
+from judge.engines.files.service.batch_provider import BatchProvider
+from judge.engines.files.service.gemini_batches import GeminiBatches
+from judge.engines.files.service.openai_batches import OpenAIBatches
+from judge.engines.files.service.provider_client import ProviderClient
+from judge.engines.files.service.submitted_files import (
     NAME,
     SubmittedFile,
     SubmittedFiles,
     digest_of,
 )
-from judge.engines.engine_settings import plain_address
 from judge.engines.openai.api_key import ApiKey
 from study.errors import StudyError, without_effect
 from study.text import shell_word
@@ -28,7 +28,7 @@ PROVIDERS: dict[str, type[BatchProvider]] = {
 
 
 class BatchFolder:
-    """A folder of request files, as the engine `batch` writes them, and their batches.
+    """A folder of request files, as the engine `files` writes them, and their batches.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _provider_of(folder: Path) -> type[BatchProvider]:
     if not found:
         raise StudyError(
             f"{folder} has no files of requests (judge-001.jsonl). Write them with `ccrs judge "
-            f"STUDY --engine batch --model MODEL --requests {shell_word(folder)}`."
+            f"STUDY --engine files --model MODEL --requests {shell_word(folder)}`."
         )
     return found[0]
 

@@ -11,7 +11,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
-from judge.engines.batch.service.batch_provider import BatchState
+from judge.engines.files.service.batch_provider import BatchState
 from study.errors import StudyError
 
 NAME = "batches.json"
