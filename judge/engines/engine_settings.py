@@ -304,7 +304,7 @@ class FilesSettings(JudgeSettings):
     format: Literal["openai", "anthropic", "gemini"] | None = Field(
         default=None,
         description="format of the requests, by the provider whose service takes them; default: "
-        "that of the answers, else openai",
+        "that of the answers or of the folder's files, else openai",
     )
     body: dict[str, Any] = Field(
         default={}, description=_BODY, json_schema_extra=option("KEY=JSON")

@@ -12,8 +12,8 @@ from judge.engines.engine_settings import FilesSettings
 from judge.engines.files.answer_index import AnswerIndex
 from judge.engines.files.answer_table import AnswerTables
 from judge.engines.files.file_formats import FORMATS, results_format
-from judge.engines.files.provider_format import Sampling
-from judge.engines.files.request_files import RequestFiles, written_before
+from judge.engines.files.provider_format import ProviderFormat, Sampling
+from judge.engines.files.request_files import RequestFiles, format_of, written_before
 from judge.engines.files.result_files import ResultFiles, custom_id
 from judge.engines.openai.logprob_support import LogprobRequest, top_alternatives
 from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
@@ -66,12 +66,7 @@ class FilesEngine:
         )
         if self._tables:
             _check_tables(settings)
-        self._form = read or FORMATS[settings.format or "openai"]
-        if settings.format not in {None, self._form.name}:
-            raise StudyError(
-                f"--format {settings.format}: the files of --answers have the format "
-                f"{self._form.name!r}; leave it out."
-            )
+        self._form = _format(settings, read)
         for name, remedy in self._form.not_sent.items():
             if getattr(settings, name) != type(settings).model_fields[name].default:
                 raise StudyError(f"{option_name(name)}: {remedy}")
@@ -270,13 +265,31 @@ class FilesEngine:
         names = {"run": ["judge"], "respond": ["respond"]}.get(kind, ["judge", kind])
         words = ["ccrs", *names, str(self._study.folder), "--engine", "files"]
         words += ["--model", self._sampling.model]
-        given = {"format": self._form.name, "metric": settings.metric, "prompts": settings.prompts}
-        defaults = {name: type(settings).model_fields[name].default for name in given}
-        defaults["format"] = "openai"
-        for name, value in given.items():
-            if value != defaults[name] and not self._tables:
+        words += [] if self._form.name == "openai" else ["--format", self._form.name]
+        fields = type(settings).model_fields
+        for name in ("metric", "prompts"):
+            value = str(getattr(settings, name))
+            if value != fields[name].default:
                 words += [option_name(name), value]
         return shlex.join(words)
+
+
+def _format(settings: FilesSettings, read: ProviderFormat | None) -> ProviderFormat:
+    """Return the format of requests and results; `read` is that of the files of answers."""
+    folder = settings.requests
+    known = {
+        "--format": None if settings.format is None else FORMATS[settings.format],
+        "the files of --answers": read,
+        f"the files in {folder}": None if folder is None else format_of(folder, FORMATS.values()),
+    }
+    found = {place: form.name for place, form in known.items() if form is not None}
+    if len({*found.values()}) > 1:
+        listed = ", ".join(f"{place} {name}" for place, name in found.items())
+        raise StudyError(
+            f"Requests and answers have one format; here {listed}. Leave --format out, or choose "
+            "another folder."
+        )
+    return FORMATS[next(iter(found.values()), "openai")]
 
 
 def _check_tables(settings: FilesSettings) -> None:

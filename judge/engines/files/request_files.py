@@ -1,7 +1,7 @@
 """The files of a batch, written under temporary names until all are complete."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +22,28 @@ def written_before(folder: Path, form: ProviderFormat) -> Iterator[str]:
     for path in files_of(folder, form):
         for request in requests_in(path, form):
             yield str(request[form.id_field])
+
+
+def format_of(folder: Path, formats: Iterable[ProviderFormat]) -> ProviderFormat | None:
+    """Return the format of the files of requests in a folder; None where it has none.
+
+    Raises
+    ------
+    StudyError
+        The files have several formats.
+    """
+    found = [form for form in formats if _has_files(folder, form)]
+    if len(found) > 1:
+        raise StudyError(f"{folder} has files for several providers. Use a folder for each.")
+    return found[0] if found else None
+
+
+def _has_files(folder: Path, form: ProviderFormat) -> bool:
+    try:
+        request = next(requests_in(files_of(folder, form)[0], form))
+        return form.size(request).prompt_bytes > 0
+    except (StudyError, LookupError, TypeError, AttributeError, StopIteration):
+        return False
 
 
 def files_of(folder: Path, form: ProviderFormat) -> list[Path]:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from judge.engines.engine_settings import plain_address
-from judge.engines.files.request_files import files_of, requests_in
+from judge.engines.files.request_files import files_of, format_of, requests_in
 from judge.engines.files.service.anthropic_batches import AnthropicBatches
 from judge.engines.files.service.batch_provider import BatchProvider
 from judge.engines.files.service.gemini_batches import GeminiBatches
@@ -157,27 +157,13 @@ def _provider_of(folder: Path) -> type[BatchProvider]:
     """Return the provider whose files a folder has."""
     if not folder.is_dir():
         raise StudyError(f"{folder} is not a folder. Name the folder of --requests.")
-    found = []
-    for provider in PROVIDERS.values():
-        paths = files_of(folder, provider.form)
-        if paths and _is_of(paths[0], provider):
-            found.append(provider)
-    if len(found) > 1:
-        raise StudyError(f"{folder} has files for several providers. Use a folder for each.")
-    if not found:
+    form = format_of(folder, (provider.form for provider in PROVIDERS.values()))
+    if form is None:
         raise StudyError(
             f"{folder} has no files of requests (judge-001.jsonl). Write them with `ccrs judge "
             f"STUDY --engine files --model MODEL --requests {shell_word(folder)}`."
         )
-    return found[0]
-
-
-def _is_of(path: Path, provider: type[BatchProvider]) -> bool:
-    try:
-        request = next(requests_in(path, provider.form), None)
-        return request is not None and provider.form.size(request).prompt_bytes > 0
-    except (StudyError, KeyError, TypeError, AttributeError):
-        return False
+    return PROVIDERS[form.name]
 
 
 def is_open(file: SubmittedFile | None, *, again: bool) -> bool:

@@ -100,9 +100,7 @@ def _next(folder: BatchFolder, files: list[FileState]) -> Iterator[str]:
         yield f"Next: ccrs judge batch fetch {path}{key}"
     results = [folder.path / name for file in files for name in file.results]
     if results:
-        form = folder.provider.form
         words = [f"--model {shell_word(folder.model)}"]
-        words += [] if form.name == "openai" else [f"--format {form.name}"]
         words += [f"--requests {path}", *(f"--answers {shell_word(r)}" for r in results)]
         yield (
             f"Next: ccrs judge STUDY --engine files {' '.join(words)}, with the same other "

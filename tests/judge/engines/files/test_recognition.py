@@ -78,9 +78,11 @@ def test_results_are_read_without_the_name_of_their_format(campaign: Study, tmp_
             for request in requests
         ]
         path = results(tmp_path / f"{form}.jsonl", answers)
-        other = FilesSettings(model=form, answers=(path,), format="openai")
-        with pytest.raises(StudyError, match=f"--format openai: .* have the format '{form}'"):
-            judge_study(campaign, other)
+        for other in ({"answers": (path,)}, {"requests": folder / form}):
+            with pytest.raises(StudyError, match=f"one format; here --format openai, .* {form}"):
+                judge_study(campaign, FilesSettings(**{"model": form, **other, "format": "openai"}))
+        waiting = judge_study(campaign, FilesSettings(**options))
+        assert any(note.startswith("57 prompts wait for results") for note in waiting.notes)
         done = judge_study(campaign, FilesSettings(**options, answers=(path,)))
         assert (done.judged, done.failed, done.begun) == (60, {}, False)
 
