@@ -50,7 +50,7 @@ class RequestSize(NamedTuple):
     """What a request asks for, by which its cost is estimated."""
 
     model: str | None
-    """None where the form does not name it."""
+    """None where the format does not name it."""
     prompt_bytes: int
     answer_tokens: int
     """Most tokens of the answer, those of reasoning included."""
@@ -71,7 +71,7 @@ class ProviderFormat(ABC):
     closing: ClassVar[bytes] = b"\n"
     """What is written before, between and after the requests of a file."""
     not_sent: ClassVar[Mapping[str, str]] = {}
-    """Settings that requests of this form cannot express, with the remedy."""
+    """Settings that requests of this format cannot express, with the remedy."""
 
     def recognizes(self, record: Mapping[str, Any]) -> bool:
         """Return whether a line of JSON is a result of this provider."""

@@ -24,7 +24,7 @@ from study.text import shell_word
 PROVIDERS: dict[str, type[BatchProvider]] = {
     provider.form.name: provider for provider in (OpenAIBatches, AnthropicBatches, GeminiBatches)
 }
-"""The services by the form of their files."""
+"""The services by the format of their files."""
 
 
 class BatchFolder:
@@ -40,7 +40,7 @@ class BatchFolder:
     Raises
     ------
     StudyError
-        The folder has no files of requests, or those of several forms.
+        The folder has no files of requests, or those of several formats.
     """
 
     def __init__(self, path: Path, key_variable: str | None = None) -> None:
@@ -60,7 +60,7 @@ class BatchFolder:
         self.known = SubmittedFiles.read(self.path) or empty
         if self.known.provider != form:
             raise StudyError(
-                f"The files of {self.path} have the form {form!r}, and {NAME} there is of "
+                f"The files of {self.path} have the format {form!r}, and {NAME} there is of "
                 f"{self.known.provider!r}. Restore the files, or use another folder."
             )
 

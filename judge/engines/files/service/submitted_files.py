@@ -57,7 +57,7 @@ class SubmittedFiles(BaseModel):
     provider: Literal["openai", "anthropic", "gemini"]
     base_url: str
     model: str | None = None
-    """The model of a batch whose form names none."""
+    """The model of a batch whose format names none."""
     files: dict[str, SubmittedFile] = Field(default={})
 
     @classmethod
