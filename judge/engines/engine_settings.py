@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from judge.run_settings import JudgeSettings
+from judge.run_settings import JudgeSettings, option_name
+from study.errors import StudyError
 from study.settings import option
 
 ReasoningTokens = Annotated[
@@ -283,6 +284,13 @@ class RaySettings(ModelSettings):
         return address
 
 
+_OF_REQUESTS = (
+    *("temperature", "max_tokens", "seed", "window", "skip_too_long", "retry_unparsed"),
+    *("format", "body", "reasoning_tokens", "omit_temperature", "logprobs", "answer_schema"),
+)
+"""Settings that say how prompts are asked, which tables of answers do not state."""
+
+
 class FilesSettings(JudgeSettings):
     """A judge that answers by files: requests are written, answers are read."""
 
@@ -319,6 +327,51 @@ class FilesSettings(JudgeSettings):
     )
 
     _valid_body = field_validator("body")(_further_fields)
+
+    @classmethod
+    def checked(cls, **values: Any) -> Self:
+        """Return settings, or raise a `StudyError` that lists every invalid value.
+
+        Raises
+        ------
+        StudyError
+            As of other engines, or a setting does not fit the files of answers.
+        """
+        settings = super().checked(**values)
+        settings.check_answers()
+        return settings
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether the files of answers are tables, not a provider's results."""
+        from judge.engines.files.file_formats import results_format
+
+        # Next to requests, files without a line are results of which none has come.
+        return results_format(self.answers) is None and any(
+            self.requests is None or path.stat().st_size for path in self.answers
+        )
+
+    def check_answers(self) -> None:
+        """Refuse what has no effect, or cannot be true, where the answers are tables.
+
+        Raises
+        ------
+        StudyError
+            There is such a setting, a file does not exist, or the files are of several kinds.
+        """
+        tables = "the files of --answers are tables of answers"
+        if not self.reads_tables:
+            return
+        if self.requests is not None:
+            raise StudyError(
+                f"--requests: {tables}, which do not state how the prompts were asked, so they "
+                "belong to another run than requests. Leave --requests out, or give a provider's "
+                "results."
+            )
+        given = [name for name in _OF_REQUESTS if self._differs(name)]
+        if given:
+            options = ", ".join(map(option_name, given))
+            raise StudyError(f"{options}: {tables}, which are taken as they are; leave it out.")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

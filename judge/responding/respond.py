@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.engines.engine import FileEngine, TokenCount, load_engine
-from judge.engines.files.file_formats import results_format
 from judge.metrics.embedding import Encoder
 from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.conditions import Run, identity, run_digest
@@ -152,9 +151,7 @@ def _check_files(
     if not hasattr(load_engine(settings.engine), FileEngine.finish.__name__):
         return
     # Answers in tables are found by the words of their prompts.
-    by_prompt = getattr(settings, "requests", None) is not None or (
-        results_format(getattr(settings, "answers", ())) is not None
-    )
+    by_prompt = not getattr(settings, "reads_tables", True)
     groups: dict[tuple[str | None, str], list[str]] = {}
     for name, spec in chosen.items():
         group = spec.reader, prompts[name].hash if by_prompt else ""

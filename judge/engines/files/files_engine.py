@@ -29,11 +29,6 @@ from study.text import shell_word
 
 # Characters of a custom_id that identify the conditions; providers accept 64 in all.
 _RUN_LENGTH = 23
-_OF_REQUESTS = (
-    *("temperature", "max_tokens", "seed", "window", "skip_too_long", "retry_unparsed"),
-    *("format", "body", "reasoning_tokens", "omit_temperature", "logprobs", "answer_schema"),
-)
-"""Settings that say how prompts are asked, which tables of answers do not state."""
 
 
 class _AnswerFiles(Protocol):
@@ -59,14 +54,9 @@ class FilesEngine:
             )
         if settings.model is None:
             raise StudyError("Name the model that gives the answers, with --model.")
-        read = results_format(settings.answers)
-        # Next to requests, files without a line are results of which none has come.
-        self._tables = read is None and any(
-            settings.requests is None or path.stat().st_size for path in settings.answers
-        )
-        if self._tables:
-            _check_tables(settings)
-        self._form = _format(settings, read)
+        settings.check_answers()
+        self._tables = settings.reads_tables
+        self._form = _format(settings)
         for name, remedy in self._form.not_sent.items():
             if getattr(settings, name) != type(settings).model_fields[name].default:
                 raise StudyError(f"{option_name(name)}: {remedy}")
@@ -274,12 +264,12 @@ class FilesEngine:
         return shlex.join(words)
 
 
-def _format(settings: FilesSettings, read: ProviderFormat | None) -> ProviderFormat:
-    """Return the format of requests and results; `read` is that of the files of answers."""
+def _format(settings: FilesSettings) -> ProviderFormat:
+    """Return the format of requests and results."""
     folder = settings.requests
     known = {
         "--format": None if settings.format is None else FORMATS[settings.format],
-        "the files of --answers": read,
+        "the files of --answers": results_format(settings.answers),
         f"the files in {folder}": None if folder is None else format_of(folder, FORMATS.values()),
     }
     found = {place: form.name for place, form in known.items() if form is not None}
@@ -290,18 +280,3 @@ def _format(settings: FilesSettings, read: ProviderFormat | None) -> ProviderFor
             "another folder."
         )
     return FORMATS[next(iter(found.values()), "openai")]
-
-
-def _check_tables(settings: FilesSettings) -> None:
-    """Refuse what has no effect, or cannot be true, where the answers are tables."""
-    tables = "the files of --answers are tables of answers"
-    if settings.requests is not None:
-        raise StudyError(
-            f"--requests: {tables}, which do not state how the prompts were asked, so they belong "
-            "to another run than requests. Leave --requests out, or give a provider's results."
-        )
-    fields = type(settings).model_fields
-    given = [name for name in _OF_REQUESTS if getattr(settings, name) != fields[name].default]
-    if given:
-        options = ", ".join(map(option_name, given))
-        raise StudyError(f"{options}: {tables}, which are taken as they are; leave it out.")

@@ -11,8 +11,7 @@ from judge.engines.files.provider_format import (
     bytes_of,
     failure_of,
 )
-from judge.engines.openai.response_format import answer_format
-from judge.protocol.exchange import Failure, chat_messages
+from judge.protocol.exchange import Failure, answer_format, chat_messages
 
 
 class OpenAIFormat(ProviderFormat):

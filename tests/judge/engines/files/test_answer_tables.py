@@ -179,7 +179,8 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
     ("settings", "words"),
     [
         ({"model": "m"}, "--answers"),
-        ({"answers": (Path("x"),)}, "--model"),
+        ({"answers": (Path(__file__),)}, "--model"),
+        ({"answers": (Path("x"),)}, "x does not exist"),
     ],
 )
 def test_missing_settings_are_asked_for(

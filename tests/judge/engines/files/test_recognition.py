@@ -163,3 +163,6 @@ def test_the_program_reads_a_table_and_names_the_engine(campaign: Study, table: 
     assert done.returncode == 1
     assert "no_answer" in done.stdout + done.stderr
     assert "11 prompts have no answer in these files" in done.stdout + done.stderr
+    done = program(*words, "--engine", "files", "--seed", 3, "--dry-run")
+    assert done.returncode == 2
+    assert "--seed: the files of --answers are tables of answers" in done.stderr
