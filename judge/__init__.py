@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from judge.engines.engine_settings import (
-        BatchSettings as BatchSettings,
+        FilesSettings as FilesSettings,
         OpenAISettings as OpenAISettings,
         RaySettings as RaySettings,
-        RecordedSettings as RecordedSettings,
         VLLMSettings as VLLMSettings,
     )
     from judge.inspect.compare import compare_runs as compare_runs
@@ -54,10 +53,9 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "engines.engine_settings": (
-        "BatchSettings",
+        "FilesSettings",
         "OpenAISettings",
         "RaySettings",
-        "RecordedSettings",
         "VLLMSettings",
     ),
     "inspect.compare": ("compare_runs",),

@@ -11,7 +11,7 @@ import click
 
 from annotate_ui.tasks.workflow import open_next
 from judge import judge_study
-from judge.engines.engine_settings import BatchSettings, OpenAISettings
+from judge.engines.engine_settings import FilesSettings, OpenAISettings
 from study import Study
 from study.cli.root import cli
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
@@ -111,7 +111,7 @@ def make_folder(folder: Path, stub: str) -> None:
                     study,
                     OpenAISettings(base_url=stub, model="stub-judge", name=name, seed=seed),
                 )
-            judge_study(study, BatchSettings(model="other", requests=Path("requests"), limit=2))
+            judge_study(study, FilesSettings(model="other", requests=Path("requests"), limit=2))
             backup(study, Path("study.ccrs-backup"))
         _write("ratings.csv", ("q0/system-0", "q1/system-1"), {"carl": "human"})
         Path("gate.toml").write_text(GATE, encoding="utf-8")

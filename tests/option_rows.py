@@ -83,7 +83,7 @@ SHARED: dict[str, Row] = {
 OF_ENGINES: dict[str, Row] = {
     "--requests": CHOOSES,
     "--answers": CHOOSES,
-    "--batch-format": CHOOSES,
+    "--format": CHOOSES,
     "--body": VALUE,
     "--reasoning-tokens": "always: room in the limit of each answer, if the model reasons",
     "--omit-temperature": VALUE,

@@ -103,7 +103,7 @@ def test_every_setting_of_an_engine_is_documented_and_an_option() -> None:
     command = COMMANDS["judge run"]
     options = {parameter.name for parameter in command.get_params(click.Context(command))}
     models = registered_settings()
-    assert set(models) == {"batch", "openai", "ray", "recorded", "vllm"}
+    assert set(models) == {"files", "openai", "ray", "vllm"}
     for engine, model in models.items():
         for name, field in model.options().items():
             assert name in options, f"{engine}: {name}"

@@ -305,7 +305,7 @@ REFUSED: frozenset[str] = frozenset(
         *(
             f"{command} {option}"
             for command in ("judge run", "judge pairs", "judge probe", "respond")
-            for option in ("--requests", "--answers", "--batch-format", "--revision",
+            for option in ("--requests", "--answers", "--format", "--revision",
                            "--structured", "--deterministic", "--cluster", "--replicas")
         ),
         # The system compares no vectors, or the other systems do.

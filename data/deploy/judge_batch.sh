@@ -1,5 +1,5 @@
 #!/bin/bash
-# Answers the files of `ccrs judge --engine batch --requests` with vLLM, one part of them a task:
+# Answers the files of `ccrs judge --engine files --requests` with vLLM, one part of them a task:
 #     sbatch --array=0-15 data/deploy/judge_batch.sh REQUESTS RESULTS MODEL [OPTION OF VLLM...]
 # A part whose results are complete is not asked again, so the same command goes on after a failure.
 #SBATCH --job-name=ccrs-judge

@@ -29,9 +29,9 @@ KEY = click.option(
 
 @click.group()
 def batch() -> None:
-    """Submit files of the engine `batch` to OpenAI, Anthropic or Gemini, and fetch the results.
+    """Submit files of the engine `files` to OpenAI, Anthropic or Gemini, and fetch the results.
 
-    FOLDER is that of `ccrs judge STUDY --engine batch --requests FOLDER`; its files name the
+    FOLDER is that of `ccrs judge STUDY --engine files --requests FOLDER`; its files name the
     provider. What was submitted is recorded in FOLDER/batches.json, without the key.
 
     \b
@@ -89,9 +89,9 @@ def submit(
     """
     import asyncio
 
-    from judge.engines.batch.service.batch_folder import BatchFolder
-    from judge.engines.batch.service.submission_plan import submission_plan
-    from judge.engines.batch.service.submitting import submit as submit_files
+    from judge.engines.files.service.batch_folder import BatchFolder
+    from judge.engines.files.service.submission_plan import submission_plan
+    from judge.engines.files.service.submitting import submit as submit_files
 
     files = BatchFolder(folder, api_key_env)
     plan = submission_plan(files, base_url=base_url, model=model, price=price, again=again)
@@ -117,8 +117,8 @@ def status(folder: Path, api_key_env: str | None, as_json: bool) -> None:
     """
     import asyncio
 
-    from judge.engines.batch.service.batch_folder import BatchFolder
-    from judge.engines.batch.service.fetching import status as status_of
+    from judge.engines.files.service.batch_folder import BatchFolder
+    from judge.engines.files.service.fetching import status as status_of
 
     print_fields(asyncio.run(status_of(BatchFolder(folder, api_key_env))), as_json)
 
@@ -139,8 +139,8 @@ def fetch(folder: Path, api_key_env: str | None, as_json: bool) -> None:
     """
     import asyncio
 
-    from judge.engines.batch.service.batch_folder import BatchFolder
-    from judge.engines.batch.service.fetching import fetch as fetch_results
+    from judge.engines.files.service.batch_folder import BatchFolder
+    from judge.engines.files.service.fetching import fetch as fetch_results
 
     state = asyncio.run(fetch_results(BatchFolder(folder, api_key_env), _printed(as_json)))
     print_fields(state, as_json)

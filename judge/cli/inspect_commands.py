@@ -239,7 +239,7 @@ def export(
     """Write the judgments of a RUN of STUDY with their raw answers.
 
     The file has a row for each judgment, further attempts included. In CSV, text that a spreadsheet
-    would run as a formula is escaped. The engine `recorded` reads such files.
+    would run as a formula is escaped. The engine `files` reads such files.
 
     \b
     Examples:

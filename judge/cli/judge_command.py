@@ -78,8 +78,8 @@ ENGINE = click.option(
     default="openai",
     show_default=True,
     metavar="NAME",
-    help="openai asks an endpoint; vllm runs the model on this machine; recorded reads answers "
-    "obtained elsewhere; batch writes and reads the files of a provider's batch service.",
+    help="openai asks an endpoint; vllm runs the model on this machine; files writes requests into "
+    "files and reads answers from files.",
 )
 DRY_RUN = click.option(
     "--dry-run",
@@ -130,12 +130,12 @@ def run(folder: Path, rubric: str | None, dry_run: bool, as_json: bool, **values
     Examples:
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge run my-study --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
-      ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
+      ccrs judge my-study --engine files --model llama-3-70b --answers answers.jsonl
       ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --metric ragchecker
       ccrs judge my-study --rubric "The response names a source." --construct AC --model llama-3-70b
-      ccrs judge my-study --engine batch --model gpt-5 --requests requests
-      ccrs judge my-study --engine batch --model gpt-5 --answers results.jsonl
+      ccrs judge my-study --engine files --model gpt-5 --requests requests
+      ccrs judge my-study --engine files --model gpt-5 --answers results.jsonl
     """
     from study.study import Study
 

@@ -215,6 +215,8 @@ def load_engine(name: str) -> type[Engine]:
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
         hint, names = nearest(name, entries), ", ".join(sorted(entries))
+        if name in {"batch", "recorded"}:
+            hint = "The engine of requests and answers in files is 'files'."
         raise StudyError(f"Unknown engine {name!r}. {hint} Engines: {names}.".replace("  ", " "))
     try:
         return cast(type[Engine], entries[name].load())

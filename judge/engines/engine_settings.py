@@ -11,16 +11,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from judge.run_settings import JudgeSettings
+from judge.run_settings import JudgeSettings, option_name
+from study.errors import StudyError
 from study.settings import option
 
-AnswerFiles = Annotated[
-    tuple[Path, ...],
-    Field(
-        description="files of answers (recorded), or results of a batch (batch)",
-        json_schema_extra=option("FILE"),
-    ),
-]
 ReasoningTokens = Annotated[
     int,
     Field(
@@ -64,10 +58,13 @@ _BODY = (
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _SET_BY_CLIENT = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
+_NO_PROBABILITIES = (
+    "answer_schema: answers in JSON have no probabilities of scores; leave it or logprobs out"
+)
 OmitTemperature = Annotated[bool, Field(description="send no temperature; some models accept none")]
 
 
-def _check_temperature(settings: "OpenAISettings | BatchSettings") -> None:
+def _check_temperature(settings: "OpenAISettings | FilesSettings") -> None:
     if settings.omit_temperature and settings.temperature is not None:
         raise ValueError("temperature: omit_temperature sends none; leave one of them out")
 
@@ -203,10 +200,7 @@ class OpenAISettings(JudgeSettings):
         if requested and "response_format" in self.body:
             raise ValueError("answer_schema: body has a response_format; leave one of them out")
         if requested and self.logprobs == "on":
-            raise ValueError(
-                "answer_schema: answers in JSON have no probabilities of scores; leave it or "
-                "logprobs out"
-            )
+            raise ValueError(_NO_PROBABILITIES)
         return self
 
     @property
@@ -290,21 +284,35 @@ class RaySettings(ModelSettings):
         return address
 
 
-class BatchSettings(JudgeSettings):
-    """A judge behind a provider's batch service, whose files are written and read here."""
+_OF_REQUESTS = (
+    *("temperature", "max_tokens", "seed", "window", "skip_too_long", "retry_unparsed"),
+    *("format", "body", "reasoning_tokens", "omit_temperature", "logprobs", "answer_schema"),
+)
+"""Settings that say how prompts are asked, which tables of answers do not state."""
 
-    # The service answers later: no answer can be measured or compared during the call.
+
+class FilesSettings(JudgeSettings):
+    """A judge that answers by files: requests are written, answers are read."""
+
+    # Answers come later, or came before: none can be measured or compared during the call.
     unsupported: ClassVar[frozenset[str]] = frozenset({"estimate", "drift"})
 
-    engine: Literal["batch"] = "batch"
+    engine: Literal["files"] = "files"
     requests: Path | None = Field(
         default=None,
-        description="write the files of a batch into this folder",
+        description="write the prompts without an answer into files in this folder",
         json_schema_extra=option("FOLDER"),
     )
-    answers: AnswerFiles = ()
-    batch_format: Literal["openai", "anthropic", "gemini"] = Field(
-        default="openai", description="form of the files, by the provider whose service takes them"
+    answers: tuple[Path, ...] = Field(
+        default=(),
+        description="file of answers: a provider's results, or a table with the prompt or response "
+        "of each answer; repeatable",
+        json_schema_extra=option("FILE"),
+    )
+    format: Literal["openai", "anthropic", "gemini"] | None = Field(
+        default=None,
+        description="format of the requests, by the provider whose service takes them; default: "
+        "that of the answers or of the folder's files, else openai",
     )
     body: dict[str, Any] = Field(
         default={}, description=_BODY, json_schema_extra=option("KEY=JSON")
@@ -320,9 +328,56 @@ class BatchSettings(JudgeSettings):
 
     _valid_body = field_validator("body")(_further_fields)
 
+    @classmethod
+    def checked(cls, **values: Any) -> Self:
+        """Return settings, or raise a `StudyError` that lists every invalid value.
+
+        Raises
+        ------
+        StudyError
+            As of other engines, or a setting does not fit the files of answers.
+        """
+        settings = super().checked(**values)
+        settings.check_answers()
+        return settings
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether the files of answers are tables, not a provider's results."""
+        from judge.engines.files.file_formats import results_format
+
+        # Next to requests, files without a line are results of which none has come.
+        return results_format(self.answers) is None and any(
+            self.requests is None or path.stat().st_size for path in self.answers
+        )
+
+    def check_answers(self) -> None:
+        """Refuse what has no effect, or cannot be true, where the answers are tables.
+
+        Raises
+        ------
+        StudyError
+            There is such a setting, a file does not exist, or the files are of several kinds.
+        """
+        tables = "the files of --answers are tables of answers"
+        if not self.reads_tables:
+            return
+        if self.requests is not None:
+            raise StudyError(
+                f"--requests: {tables}, which do not state how the prompts were asked, so they "
+                "belong to another run than requests. Leave --requests out, or give a provider's "
+                "results."
+            )
+        given = [name for name in _OF_REQUESTS if self._differs(name)]
+        if given:
+            options = ", ".join(map(option_name, given))
+            raise StudyError(f"{options}: {tables}, which are taken as they are; leave it out.")
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         _check_temperature(self)
+        if self.answer_schema == "on" and self.logprobs == "on":
+            raise ValueError(_NO_PROBABILITIES)
         return self
 
     @property
@@ -334,24 +389,3 @@ class BatchSettings(JudgeSettings):
     def tokens_of_reasoning(self) -> int:
         """Most tokens of reasoning before an answer, if the model reasons."""
         return self.reasoning_tokens
-
-
-class RecordedSettings(JudgeSettings):
-    """A judge whose answers were obtained elsewhere."""
-
-    # No prompt is asked, neither now nor again: further attempts are rows of the files.
-    unsupported: ClassVar[frozenset[str]] = frozenset(
-        {
-            "temperature",
-            "max_tokens",
-            "seed",
-            "window",
-            "skip_too_long",
-            "retry_unparsed",
-            "estimate",
-            "drift",
-        }
-    )
-
-    engine: Literal["recorded"] = "recorded"
-    answers: AnswerFiles = ()

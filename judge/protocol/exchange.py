@@ -1,6 +1,7 @@
 """What runs and engines exchange: a request, and its answer or failure."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from judge.prompts.answer_schema import AnswerSchema
 from study.base.scales import Scale
@@ -39,6 +40,16 @@ def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:
     """Return a prompt as the messages of a chat, after the system message if there is one."""
     first = [{"role": "system", "content": system}] if system else []
     return [*first, {"role": "user", "content": prompt}]
+
+
+def answer_format(schema: AnswerSchema) -> dict[str, Any]:
+    """Return the parameter that requests an answer by a schema, as an object: `{"score": 85}`."""
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": schema.name, "strict": True, "schema": schema.as_object},
+        }
+    }
 
 
 CONTENT_FILTER = "content_filter"

@@ -145,7 +145,8 @@ def _check_files(
     """
     if not hasattr(load_engine(settings.engine), FileEngine.finish.__name__):
         return
-    by_prompt = hasattr(settings, "requests")
+    # Answers in tables are found by the words of their prompts.
+    by_prompt = not getattr(settings, "reads_tables", True)
     groups: dict[tuple[str | None, str], list[str]] = {}
     for name, spec in chosen.items():
         group = spec.reader, prompts[name].hash if by_prompt else ""

@@ -79,7 +79,7 @@ def fill(study: Study) -> None:
             {
                 "id": 1,
                 "name": "judge-1",
-                "engine": "recorded",
+                "engine": "files",
                 "model": "m",
                 "prompt_version": "p",
                 "prompt_hash": "h",

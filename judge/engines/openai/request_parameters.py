@@ -6,9 +6,9 @@ from typing import Any
 
 from judge.engines.engine import Ready
 from judge.engines.openai.logprob_support import LogprobRequest
-from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS, answer_format
+from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
 from judge.prompts.answer_schema import AnswerSchema
-from judge.protocol.exchange import Request
+from judge.protocol.exchange import Request, answer_format
 from judge.protocol.logprob_distribution import ScoreTokens
 
 

@@ -10,22 +10,12 @@ from typing import Any, Literal
 
 from judge.engines.openai.endpoint import Endpoint, ask_repeatedly
 from judge.prompts.answer_schema import AnswerSchema, follows
-from judge.protocol.exchange import Answer
+from judge.protocol.exchange import Answer, answer_format
 
 SchemaSupport = Literal["honoured", "ignored", "refused"]
 
 TOKENS = 16
 """Tokens of the braces, the name and the white space around an answer."""
-
-
-def answer_format(schema: AnswerSchema) -> dict[str, Any]:
-    """Return the parameter that requests an answer by a schema, as an object: `{"score": 85}`."""
-    return {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": schema.name, "strict": True, "schema": schema.as_object},
-        }
-    }
 
 
 async def check_schema(

@@ -68,12 +68,14 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         (("--base-url", "http://localhost/v1?key=secret"), "base_url: ends in ? or #"),
         ((), "needs the endpoint's address"),
         (("--engine", "openapi"), "Did you mean 'openai'"),
+        (("--engine", "batch"), "The engine of requests and answers in files is 'files'"),
+        (("--engine", "recorded"), "The engine of requests and answers in files is 'files'"),
         (("--prompts", "mine"), "Versions: ccrs-context-first-v1"),
         (("--model", " "), "model = ' ': is blank"),
         (("--requests", "out"), "--requests: not available with the engine 'openai'"),
         (
-            ("--engine", "recorded", "--seed", "3", "--omit-temperature"),
-            "--omit-temperature: not available with the engine 'recorded'; leave it out.",
+            ("--engine", "files", "--seed", "3", "--drift", "4"),
+            "--drift: not available with the engine 'files'; leave it out.",
         ),
     ],
 )
@@ -144,10 +146,10 @@ def test_an_option_of_several_engines_takes_the_values_of_each_and_names_every_d
     assert isinstance(reasoning, click.Option)
     assert isinstance(logprobs.type, click.Choice)
     assert set(logprobs.type.choices) == {"auto", "on", "off"}
-    assert "Default: off (batch), auto (openai)." in str(logprobs.help)
-    assert "Default: 0 (batch), 4096 (openai)." in str(reasoning.help)
+    assert "Default: off (files), auto (openai)." in str(logprobs.help)
+    assert "Default: 0 (files), 4096 (openai)." in str(reasoning.help)
     assert (
         settings_from({"engine": "openai", "logprobs": "auto"}).model_dump()["logprobs"] == "auto"
     )
     with pytest.raises(StudyError, match="logprobs"):
-        settings_from({"engine": "batch", "logprobs": "auto"})
+        settings_from({"engine": "files", "logprobs": "auto"})

@@ -244,11 +244,11 @@ def test_readers_answer_by_files_too(
     study: Study, example: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     folder = declare(study)
-    words = words_of(example, "--systems", "words", "--engine", "batch")
+    words = words_of(example, "--systems", "words", "--engine", "files")
     made = ccrs("respond", folder, *words, "--requests", tmp_path / "requests")
     assert (made["prompts"], made["systems"]["words"]["open"]) == (30, 30)
     [note] = [note for note in made["notes"] if "RESULTS" in note]
-    assert f"`ccrs respond {folder} --engine batch --model stub-judge" in note
+    assert f"`ccrs respond {folder} --engine files --model stub-judge" in note
     [file] = (tmp_path / "requests").glob("*.jsonl")
     requests = [json.loads(line) for line in file.read_text().splitlines()]
     message = {"role": "assistant", "content": "<answer>By batch.</answer>"}
@@ -271,10 +271,10 @@ def test_recorded_answers_are_found_by_the_words_of_their_prompts(
     rows = [{"prompt": request.prompt, "answer": "R"} for request in scripted.asked]
     (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     other = Study.create(tmp_path / "other")
-    words += ["--engine", "recorded", "--answers", tmp_path / "answers.jsonl"]
+    words += ["--engine", "files", "--answers", tmp_path / "answers.jsonl"]
     made = ccrs("respond", declare(other), *words, status=1)
     assert made["systems"]["words"]["responses"] == 2
-    assert made["failed"] == {"no_recorded_answer": 28}
+    assert made["failed"] == {"no_answer": 28}
     other.close()
 
 

@@ -104,8 +104,8 @@ def test_the_file_of_responses_is_written_after_their_import(
 def test_files_are_those_of_one_reader_and_prompt(
     study: Study, example: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
-    requests = ["--engine", "batch", "--requests", tmp_path / "requests"]
-    recorded = ["--engine", "recorded", "--answers", example[1]]
+    requests = ["--engine", "files", "--requests", tmp_path / "requests"]
+    recorded = ["--engine", "files", "--answers", example[1]]
     message = r"have 2 \(mistralai/\S+: A; meta-llama/\S+: C\).*--systems A, each with "
     for engine, files in ((requests, "a --requests folder and files"), (recorded, "files")):
         for more in ([], ["--dry-run"]):

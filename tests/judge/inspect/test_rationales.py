@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from judge import export_run, judge_study, show_response
-from judge.engines.recorded_answers import FIELDS
+from judge.engines.files.answer_cells import FIELDS
 from judge.protocol.exchange import Answer
 from study import Study
 from study.cli.root import cli

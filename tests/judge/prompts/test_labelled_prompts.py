@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from judge import (
-    BatchSettings,
+    FilesSettings,
     OpenAISettings,
-    RecordedSettings,
     judge_study,
     reparse_run,
     show_run,
@@ -89,7 +88,7 @@ def test_a_schema_lists_the_labels(campaign: Study, stub: Stub) -> None:
 
 def test_recorded_answers_and_those_of_a_batch(campaign: Study, tmp_path: Path) -> None:
     name = write(campaign)
-    judge_study(campaign, BatchSettings(model="b", prompts=name, requests=tmp_path / "sent"))
+    judge_study(campaign, FilesSettings(model="b", prompts=name, requests=tmp_path / "sent"))
     (sent,) = (tmp_path / "sent").glob("*.jsonl")
     results = []
     for line in sent.read_text(encoding="utf-8").splitlines():
@@ -99,11 +98,11 @@ def test_recorded_answers_and_those_of_a_batch(campaign: Study, tmp_path: Path) 
         results.append(json.dumps({"custom_id": custom, "response": response, "error": None}))
     answers = tmp_path / "results.jsonl"
     answers.write_text("\n".join(results), encoding="utf-8")
-    assert judge_study(campaign, BatchSettings(model="b", prompts=name, answers=(answers,))).judged
+    assert judge_study(campaign, FilesSettings(model="b", prompts=name, answers=(answers,))).judged
     assert set(read(campaign)) == {(0.0, "labelled", "Verdict: no")}
     table = tmp_path / "answers.csv"
     table.write_text("query_id,system,construct,answer\nq1,A,QR,yes\nq2,A,QR,maybe\n")
-    judge_study(campaign, RecordedSettings(model="r", prompts=name, answers=(table,)))
+    judge_study(campaign, FilesSettings(model="r", prompts=name, answers=(table,)))
     assert {(100.0, "bare", "yes"), (None, None, "maybe")} <= set(read(campaign))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import (
-    BatchSettings,
+    FilesSettings,
     OpenAISettings,
     copy_version,
     judge_study,
@@ -60,7 +60,7 @@ def test_it_belongs_to_the_hash(campaign: Study, version: str) -> None:
 
 def test_a_batch_has_it(campaign: Study, version: str, tmp_path: Path) -> None:
     folder = tmp_path / "batch"
-    judge_study(campaign, BatchSettings(model="m", requests=folder, prompts=version))
+    judge_study(campaign, FilesSettings(model="m", requests=folder, prompts=version))
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
     first = [json.loads(line)["body"]["messages"] for line in lines]
     assert first

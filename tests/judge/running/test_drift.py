@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judge import RunStoppedError, judge_study, list_runs
-from judge.engines.engine_settings import RecordedSettings
+from judge.engines.engine_settings import FilesSettings
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from tests.judge.running.test_probe_run import stored
@@ -80,6 +80,6 @@ def test_without_it_nothing_is_asked_twice(campaign: Study, scripted: Any) -> No
 def test_engines_without_calls_have_no_drift(campaign: Study, tmp_path: Any) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"query_id": "q1", "system": "A", "construct": "QR", "answer": "7"}\n')
-    with pytest.raises(StudyError, match="--drift: not available with the engine 'recorded'"):
-        RecordedSettings.checked(model="m", answers=(answers,), drift=3)
+    with pytest.raises(StudyError, match="--drift: not available with the engine 'files'"):
+        FilesSettings.checked(model="m", answers=(answers,), drift=3)
     assert list_runs(campaign) == []

@@ -35,7 +35,7 @@ def test_what_makes_a_run_another_one(study: Study) -> None:
     )
     assert find(study, observed, prompts, 1, None) == run.id
     others = [
-        Conditions("batch", "m", "https://one.org/v1", None, {"temperature": 0.0}, 1),
+        Conditions("files", "m", "https://one.org/v1", None, {"temperature": 0.0}, 1),
         Conditions("openai", "n", "https://one.org/v1", None, {"temperature": 0.0}, 1),
         Conditions("openai", "m", "https://two.org/v1", None, {"temperature": 0.0}, 1),
         Conditions("openai", "m", "https://one.org/v1", "r", {"temperature": 0.0}, 1),

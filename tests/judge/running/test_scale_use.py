@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge import BatchSettings, RecordedSettings, RunStoppedError, judge_study, show_run
+from judge import FilesSettings, RunStoppedError, judge_study, show_run
 from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
 from judge.running.scale_use import ENOUGH, ScaleUse
@@ -102,12 +102,12 @@ def recorded(study: Study, folder: Path) -> JudgeSettings:
     ]
     path = folder / "answers.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return RecordedSettings(model="other", answers=(path,))
+    return FilesSettings(model="other", answers=(path,))
 
 
 def batch(study: Study, folder: Path) -> JudgeSettings:
     """Send a batch; return the settings for its results, which are from 1 to 5."""
-    judge_study(study, BatchSettings(model="other", requests=folder / "sent"))
+    judge_study(study, FilesSettings(model="other", requests=folder / "sent"))
     (sent,) = (folder / "sent").glob("*.jsonl")
     results = []
     for number, line in enumerate(sent.read_text(encoding="utf-8").splitlines()):
@@ -117,7 +117,7 @@ def batch(study: Study, folder: Path) -> JudgeSettings:
         results.append(json.dumps({"custom_id": name, "response": response, "error": None}))
     path = folder / "results.jsonl"
     path.write_text("\n".join(results), encoding="utf-8")
-    return BatchSettings(model="other", answers=(path,))
+    return FilesSettings(model="other", answers=(path,))
 
 
 @pytest.mark.parametrize("settings_of", [recorded, batch])

@@ -111,7 +111,7 @@ def test_a_batch_answered_by_run_batch_has_the_same_values(
     uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     folder = copytree(uncached, tmp_path / "study")
-    batch = [CCRS, "judge", str(folder), "--engine", "batch", "--model", str(model)]
+    batch = [CCRS, "judge", str(folder), "--engine", "files", "--model", str(model)]
     batch += ["--window", "8192", "--logprobs", "on", "--name", "tiny"]
     requests, results = tmp_path / "requests", tmp_path / "results"
     subprocess.run([*batch, "--requests", str(requests)], check=True, capture_output=True)

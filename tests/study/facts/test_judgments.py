@@ -26,7 +26,7 @@ def judged(any_study: Study) -> Study:
     add(any_study, Response, {**content, "id": 1, "key": "r", "text": "yes"})
     add(any_study, Output, {"query_id": 1, "system": "A", "revision": 1, "response_id": 1})
     run = {
-        "engine": "recorded",
+        "engine": "files",
         "model": "m",
         "prompt_version": "p",
         "prompt_hash": "h",

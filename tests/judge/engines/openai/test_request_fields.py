@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from judge import BatchSettings, OpenAISettings, judge_study, list_runs, preview, show_run
+from judge import FilesSettings, OpenAISettings, judge_study, list_runs, preview, show_run
 from judge.running.runner import RunStoppedError
 from study import Study, StudyError
 from study.cli.root import cli
@@ -141,7 +141,7 @@ def test_a_field_that_the_server_does_not_know_stops_before_the_first_prompt(
 def test_a_batch_has_the_fields_too(campaign: Study, tmp_path: Path) -> None:
     folder = tmp_path / "batch"
     body = {"reasoning_effort": "low"}
-    judge_study(campaign, BatchSettings(model="m", requests=folder, body=body))
+    judge_study(campaign, FilesSettings(model="m", requests=folder, body=body))
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
     assert lines
     assert {json.loads(line)["body"]["reasoning_effort"] for line in lines} == {"low"}

@@ -8,10 +8,10 @@ from sqlalchemy import select
 
 from judge import OpenAISettings, judge_study, show_run
 from judge.engines.engine_settings import VLLMSettings
-from judge.engines.openai.response_format import answer_format
 from judge.engines.vllm.run_conditions import decoding
 from judge.prompts.answer_schema import score_schema
 from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.exchange import answer_format
 from study import Study, StudyError
 from study.base.scales import Scale
 from study.schema.tables import judgments

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from judge.engines.batch.gemini_format import GeminiFormat
-from judge.engines.batch.service.batch_provider import (
+from judge.engines.files.gemini_format import GeminiFormat
+from judge.engines.files.service.batch_provider import (
     BatchProvider,
     BatchState,
     FileToSubmit,

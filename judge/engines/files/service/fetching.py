@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from judge.engines.batch.batch_format import BatchFormat
-from judge.engines.batch.request_files import requests_in
-from judge.engines.batch.service.batch_folder import BatchFolder
-from judge.engines.batch.service.batch_provider import BatchProvider, BatchState
-from judge.engines.batch.service.folder_state import FolderState, state_of
-from judge.engines.batch.service.submitted_files import SubmittedFile, alone_in
+from judge.engines.files.provider_format import ProviderFormat
+from judge.engines.files.request_files import requests_in
+from judge.engines.files.service.batch_folder import BatchFolder
+from judge.engines.files.service.batch_provider import BatchProvider, BatchState
+from judge.engines.files.service.folder_state import FolderState, state_of
+from judge.engines.files.service.submitted_files import SubmittedFile, alone_in
 from study.errors import StudyError
 
 OnFile = Callable[[str], None]
@@ -94,7 +94,7 @@ async def _download(
     file.state, file.results = "fetched", [target.name for target in targets]
 
 
-def _first_name(path: Path, form: BatchFormat) -> str | None:
+def _first_name(path: Path, form: ProviderFormat) -> str | None:
     """Return the name of the first prompt in a file of results; None if it can't be read."""
     with path.open("rb") as stream:
         try:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judge.engines.batch.request_files import requests_in
-from judge.engines.batch.service.batch_folder import BatchFolder
+from judge.engines.files.request_files import requests_in
+from judge.engines.files.service.batch_folder import BatchFolder
 from judge.text import Result
 from study.text import counted, shell_word
 
@@ -100,11 +100,9 @@ def _next(folder: BatchFolder, files: list[FileState]) -> Iterator[str]:
         yield f"Next: ccrs judge batch fetch {path}{key}"
     results = [folder.path / name for file in files for name in file.results]
     if results:
-        form = folder.provider.form
         words = [f"--model {shell_word(folder.model)}"]
-        words += [] if form.name == "openai" else [f"--batch-format {form.name}"]
         words += [f"--requests {path}", *(f"--answers {shell_word(r)}" for r in results)]
         yield (
-            f"Next: ccrs judge STUDY --engine batch {' '.join(words)}, with the same other "
+            f"Next: ccrs judge STUDY --engine files {' '.join(words)}, with the same other "
             "options as when the files were written"
         )

@@ -8,8 +8,8 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from judge.engines.batch.batch_format import OpenAIFormat
-from judge.engines.batch.service.batch_provider import (
+from judge.engines.files.openai_format import OpenAIFormat
+from judge.engines.files.service.batch_provider import (
     BatchProvider,
     BatchState,
     FileToSubmit,
@@ -20,7 +20,7 @@ from judge.engines.batch.service.batch_provider import (
     part,
     word,
 )
-from judge.engines.batch.service.provider_client import FileForm, ProviderError
+from judge.engines.files.service.provider_client import FileForm, ProviderError
 
 _RUNNING = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 # Results are kept for 30 days, and older batches are of no use.

@@ -11,7 +11,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
-from judge.engines.batch.service.batch_provider import BatchState
+from judge.engines.files.service.batch_provider import BatchState
 from study.errors import StudyError
 
 NAME = "batches.json"
@@ -57,7 +57,7 @@ class SubmittedFiles(BaseModel):
     provider: Literal["openai", "anthropic", "gemini"]
     base_url: str
     model: str | None = None
-    """The model of a batch whose form names none."""
+    """The model of a batch whose format names none."""
     files: dict[str, SubmittedFile] = Field(default={})
 
     @classmethod

@@ -7,9 +7,9 @@ ai.google.dev/gemini-api/docs/batch-api and ai.google.dev/api/generate-content.
 from collections.abc import Mapping
 from typing import Any
 
-from judge.engines.batch.batch_format import (
-    BatchFormat,
+from judge.engines.files.provider_format import (
     BatchReply,
+    ProviderFormat,
     RequestSize,
     Sampling,
     bytes_of,
@@ -48,7 +48,7 @@ _STATUS = {
 _CANCELED = 1
 
 
-class GeminiFormat(BatchFormat):
+class GeminiFormat(ProviderFormat):
     """Requests as JSON lines of a key and a GenerateContentRequest."""
 
     name = "gemini"
@@ -56,6 +56,11 @@ class GeminiFormat(BatchFormat):
     # The documentation limits a file to 2 GB, and states no number of requests.
     most_requests = 1_000_000
     most_bytes = 2_000_000_000
+
+    def recognizes(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a line of JSON is a result of this provider."""
+        parts = (record.get(name) for name in ("response", "error", "status"))
+        return super().recognizes(record) and any(isinstance(part, dict) for part in parts)
 
     def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
         """Return a line of the input file."""

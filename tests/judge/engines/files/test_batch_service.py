@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from judge import judge_study
-from judge.engines.batch.service.batch_folder import BatchFolder
-from judge.engines.batch.service.fetching import fetch, status
-from judge.engines.batch.service.folder_state import FolderState
-from judge.engines.batch.service.submission_plan import submission_plan
-from judge.engines.batch.service.submitting import submit
-from judge.engines.engine_settings import BatchSettings
+from judge.engines.engine_settings import FilesSettings
+from judge.engines.files.service.batch_folder import BatchFolder
+from judge.engines.files.service.fetching import fetch, status
+from judge.engines.files.service.folder_state import FolderState
+from judge.engines.files.service.submission_plan import submission_plan
+from judge.engines.files.service.submitting import submit
 from study import Study, StudyError
 from tests.ccrs_command import Done, in_process, program
 from tests.judge.small_studies import fill
@@ -50,13 +50,13 @@ def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServices]:
 
 def written(folder: Path, form: str, monkeypatch: pytest.MonkeyPatch, each: int = 20) -> Path:
     """Write the 57 prompts of a small study into files of at most `each`."""
-    from judge.engines.batch.batch_engine import FORMATS
+    from judge.engines.files.file_formats import FORMATS
 
     with Study.create(folder / "study") as study, monkeypatch.context() as patch:
         patch.setattr(type(FORMATS[form]), "most_requests", each)
         fill(study)
-        settings: Any = {"batch_format": form, "requests": folder / "requests"}
-        judge_study(study, BatchSettings(model=MODEL[form], **settings))
+        settings: Any = {"format": form, "requests": folder / "requests"}
+        judge_study(study, FilesSettings(model=MODEL[form], **settings))
     return folder / "requests"
 
 
@@ -96,7 +96,7 @@ def test_the_whole_way_with_a_kill_between_upload_and_start(
     study, folder = tmp_path / "study", tmp_path / "requests"
     with Study.create(study) as made:
         fill(made)
-    judge = ["judge", study, "--engine", "batch", "--model", MODEL[form], "--batch-format", form]
+    judge = ["judge", study, "--engine", "files", "--model", MODEL[form], "--format", form]
     assert "57 prompts" in run(*judge, "--requests", folder)
     words = ["judge", "batch", "submit", folder, "--base-url", services.address(form)]
     words += ["--model", "gemini-0"] if form == "gemini" else []
@@ -241,8 +241,8 @@ def test_what_expired_is_read_as_such_and_written_again(
     answers = tuple(folder / name for name in state.files[0].results)
     assert len(answers) == (2 if form == "openai" else 1)
     with Study.open(tmp_path / "study") as study:
-        settings: Any = {"batch_format": form, "requests": folder, "answers": answers}
-        done = judge_study(study, BatchSettings(model=MODEL[form], **settings))
+        settings: Any = {"format": form, "requests": folder, "answers": answers}
+        done = judge_study(study, FilesSettings(model=MODEL[form], **settings))
         assert done.answered == 50
         assert [file.state for file in asked(folder).files] == ["fetched", "new"]
         submitted(folder, services, form)
@@ -250,7 +250,7 @@ def test_what_expired_is_read_as_such_and_written_again(
         services.finish(services.batches[1])
         results = tuple(folder / name for file in fetched(folder).files for name in file.results)
         settings["answers"] = results
-        last = judge_study(study, BatchSettings(model=MODEL[form], **settings))
+        last = judge_study(study, FilesSettings(model=MODEL[form], **settings))
         assert (last.answered, last.remaining, last.failed) == (7, 0, {})
         assert [file.state for file in asked(folder).files] == ["fetched", "fetched"]
 

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from judge.engines.batch.service.batch_folder import BatchFolder, is_open
-from judge.engines.batch.service.batch_provider import (
+from judge.engines.files.service.batch_folder import BatchFolder, is_open
+from judge.engines.files.service.batch_provider import (
     BatchProvider,
     BatchState,
     FileToSubmit,
     NoListError,
 )
-from judge.engines.batch.service.fetching import OnFile
-from judge.engines.batch.service.folder_state import FolderState, state_of
-from judge.engines.batch.service.provider_client import TRIES, ProviderError, pause
-from judge.engines.batch.service.submission_plan import SubmissionPlan
-from judge.engines.batch.service.submitted_files import SubmittedFile, alone_in, digest_of, now
+from judge.engines.files.service.fetching import OnFile
+from judge.engines.files.service.folder_state import FolderState, state_of
+from judge.engines.files.service.provider_client import TRIES, ProviderError, pause
+from judge.engines.files.service.submission_plan import SubmissionPlan
+from judge.engines.files.service.submitted_files import SubmittedFile, alone_in, digest_of, now
 from study.errors import StudyError
 
 _EARLIER_TRIES = 3

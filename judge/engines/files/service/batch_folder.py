@@ -4,19 +4,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from judge.engines.batch.request_files import files_of, requests_in
-from judge.engines.batch.service.anthropic_batches import AnthropicBatches
-from judge.engines.batch.service.batch_provider import BatchProvider
-from judge.engines.batch.service.gemini_batches import GeminiBatches
-from judge.engines.batch.service.openai_batches import OpenAIBatches
-from judge.engines.batch.service.provider_client import ProviderClient
-from judge.engines.batch.service.submitted_files import (
+from judge.engines.engine_settings import plain_address
+from judge.engines.files.request_files import files_of, format_of, requests_in
+from judge.engines.files.service.anthropic_batches import AnthropicBatches
+from judge.engines.files.service.batch_provider import BatchProvider
+from judge.engines.files.service.gemini_batches import GeminiBatches
+from judge.engines.files.service.openai_batches import OpenAIBatches
+from judge.engines.files.service.provider_client import ProviderClient
+from judge.engines.files.service.submitted_files import (
     NAME,
     SubmittedFile,
     SubmittedFiles,
     digest_of,
 )
-from judge.engines.engine_settings import plain_address
 from judge.engines.openai.api_key import ApiKey
 from study.errors import StudyError, without_effect
 from study.text import shell_word
@@ -24,11 +24,11 @@ from study.text import shell_word
 PROVIDERS: dict[str, type[BatchProvider]] = {
     provider.form.name: provider for provider in (OpenAIBatches, AnthropicBatches, GeminiBatches)
 }
-"""The services by the form of their files."""
+"""The services by the format of their files."""
 
 
 class BatchFolder:
-    """A folder of request files, as the engine `batch` writes them, and their batches.
+    """A folder of request files, as the engine `files` writes them, and their batches.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class BatchFolder:
     Raises
     ------
     StudyError
-        The folder has no files of requests, or those of several forms.
+        The folder has no files of requests, or those of several formats.
     """
 
     def __init__(self, path: Path, key_variable: str | None = None) -> None:
@@ -60,7 +60,7 @@ class BatchFolder:
         self.known = SubmittedFiles.read(self.path) or empty
         if self.known.provider != form:
             raise StudyError(
-                f"The files of {self.path} have the form {form!r}, and {NAME} there is of "
+                f"The files of {self.path} have the format {form!r}, and {NAME} there is of "
                 f"{self.known.provider!r}. Restore the files, or use another folder."
             )
 
@@ -157,27 +157,13 @@ def _provider_of(folder: Path) -> type[BatchProvider]:
     """Return the provider whose files a folder has."""
     if not folder.is_dir():
         raise StudyError(f"{folder} is not a folder. Name the folder of --requests.")
-    found = []
-    for provider in PROVIDERS.values():
-        paths = files_of(folder, provider.form)
-        if paths and _is_of(paths[0], provider):
-            found.append(provider)
-    if len(found) > 1:
-        raise StudyError(f"{folder} has files for several providers. Use a folder for each.")
-    if not found:
+    form = format_of(folder, (provider.form for provider in PROVIDERS.values()))
+    if form is None:
         raise StudyError(
             f"{folder} has no files of requests (judge-001.jsonl). Write them with `ccrs judge "
-            f"STUDY --engine batch --model MODEL --requests {shell_word(folder)}`."
+            f"STUDY --engine files --model MODEL --requests {shell_word(folder)}`."
         )
-    return found[0]
-
-
-def _is_of(path: Path, provider: type[BatchProvider]) -> bool:
-    try:
-        request = next(requests_in(path, provider.form), None)
-        return request is not None and provider.form.size(request).prompt_bytes > 0
-    except (StudyError, KeyError, TypeError, AttributeError):
-        return False
+    return PROVIDERS[form.name]
 
 
 def is_open(file: SubmittedFile | None, *, again: bool) -> bool:

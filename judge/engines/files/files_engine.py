@@ -1,20 +1,20 @@
-"""The engine `batch`: writes what has no answer into files, and reads a provider's results."""
+"""The engine `files`: writes the prompts without an answer into files, and reads answers."""
 
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from judge.engines.batch.anthropic_format import AnthropicFormat
-from judge.engines.batch.batch_format import BatchFormat, OpenAIFormat, Sampling
-from judge.engines.batch.batch_index import BatchIndex
-from judge.engines.batch.gemini_format import GeminiFormat
-from judge.engines.batch.request_files import RequestFiles, written_before
-from judge.engines.batch.result_files import ResultFiles
 from judge.engines.engine import CommandKind, Delivery, Ready, TokenCount, deliver_in_blocks
-from judge.engines.engine_settings import BatchSettings
+from judge.engines.engine_settings import FilesSettings
+from judge.engines.files.answer_index import AnswerIndex
+from judge.engines.files.answer_table import AnswerTables
+from judge.engines.files.file_formats import FORMATS, results_format
+from judge.engines.files.provider_format import ProviderFormat, Sampling
+from judge.engines.files.request_files import RequestFiles, format_of, written_before
+from judge.engines.files.result_files import ResultFiles, custom_id
 from judge.engines.openai.logprob_support import LogprobRequest, top_alternatives
 from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
 from judge.prompts.step_prompts import StepPrompts
@@ -27,29 +27,36 @@ from study.errors import StudyError
 from study.study import Study
 from study.text import shell_word
 
-FORMATS: dict[str, BatchFormat] = {
-    form.name: form for form in (OpenAIFormat(), AnthropicFormat(), GeminiFormat())
-}
-"""The forms of files by name, as `--batch-format` has them."""
-
 # Characters of a custom_id that identify the conditions; providers accept 64 in all.
 _RUN_LENGTH = 23
 
 
-class BatchEngine:
+class _AnswerFiles(Protocol):
+    """Files of answers of one kind."""
+
+    def read(self, paths: Sequence[Path]) -> tuple[str, ...]: ...
+
+    def results(self, request: Request) -> list[tuple[Request, Answer | Failure]]: ...
+
+    def close(self) -> None: ...
+
+
+class FilesEngine:
     """Answers prompts from `settings.answers`, and writes the others into `settings.requests`."""
 
-    settings = BatchSettings
+    settings = FilesSettings
 
-    def __init__(self, settings: BatchSettings, study: Study, prompts: PromptSet) -> None:
+    def __init__(self, settings: FilesSettings, study: Study, prompts: PromptSet) -> None:
         if settings.requests is None and not settings.answers:
             raise StudyError(
-                "The engine batch writes the prompts without an answer into files "
-                "(--requests FOLDER), reads the provider's results (--answers FILE), or both."
+                "The engine files writes the prompts without an answer into files (--requests "
+                "FOLDER), reads answers (--answers FILE), or both."
             )
         if settings.model is None:
-            raise StudyError("Name the model that the batch is for, with --model.")
-        self._form = FORMATS[settings.batch_format]
+            raise StudyError("Name the model that gives the answers, with --model.")
+        settings.check_answers()
+        self._tables = settings.reads_tables
+        self._form = _format(settings)
         for name, remedy in self._form.not_sent.items():
             if getattr(settings, name) != type(settings).model_fields[name].default:
                 raise StudyError(f"{option_name(name)}: {remedy}")
@@ -60,15 +67,10 @@ class BatchEngine:
                 "score, a whole number; here a reason comes first, or the answer is a label or a "
                 "decimal."
             )
-        if settings.answer_schema == "on" and settings.logprobs == "on":
-            raise StudyError(
-                "--answer-schema on: answers in JSON have no probabilities of scores; leave it or "
-                "--logprobs out."
-            )
         self._study = study
         self._settings = settings
+        self._prompts = prompts
         self._max_tokens = settings.max_tokens or prompts.max_tokens
-        self._in_steps = isinstance(prompts, StepPrompts)
         self._logprobs: LogprobRequest | None = None
         if settings.logprobs == "on":
             self._logprobs = top_alternatives(prompts.score_scales[0])
@@ -83,20 +85,24 @@ class BatchEngine:
             seed=settings.seed,
             body=settings.body,
         )
-        self._index = BatchIndex()
+        self._index = AnswerIndex()
         self._prefix = ""
-        self._results: ResultFiles
+        self._answers: _AnswerFiles | None = None
         self._files: RequestFiles | None = None
         self._rewritten: Counter[str] = Counter()
         self._unanswered: set[str] = set()
 
     def start(self, sample: Sequence[str]) -> Ready:
-        """Read the places of the results, and the names of the prompts that were written before."""
+        """Read the answers, and the names of the prompts that were written before."""
         del sample
-        settings = self._settings
-        conditions = Conditions(
-            "batch", self._sampling.model, decoding=self._decoding(), seed=self._sampling.seed
-        )
+        settings, model, index = self._settings, self._sampling.model, self._index
+        if self._tables:
+            self._answers = AnswerTables(
+                self._study, self._prompts, index, repeats=settings.repeats
+            )
+            notes = self._answers.read(settings.answers)
+            return Ready(Conditions("files", model), TokenCount(), notes=notes)
+        conditions = Conditions("files", model, decoding=self._decoding(), seed=self._sampling.seed)
         # Results must belong to the conditions whose prompts they answer. The metrics of a suite
         # share them, so that a prompt of several metrics is sent once.
         shuffled = with_shuffle(conditions, settings.shuffle_passages)
@@ -108,8 +114,9 @@ class BatchEngine:
             "system": self._sampling.system,
         }
         self._prefix = f"{run_digest(parts)[:_RUN_LENGTH]}-"
-        self._results = ResultFiles(self._prefix, self._form, self._index)
-        self._results.read(settings.answers)
+        with_scores = self._logprobs is not None
+        self._answers = ResultFiles(self._prefix, self._form, index, with_scores=with_scores)
+        notes = self._answers.read(settings.answers)
         if settings.requests is not None:
             for name in written_before(settings.requests, self._form):
                 if not name.startswith(self._prefix):
@@ -117,17 +124,18 @@ class BatchEngine:
                         f"{settings.requests} contains requests that were written with other "
                         "options. Choose another folder, or use those options."
                     )
-                self._index.add_sent(name, new=False)
+                index.add_sent(name, new=False)
         return Ready(
             conditions,
             TokenCount(),
             settings.window,
             self._sampling.max_tokens,
+            notes=notes,
             asks=bool(settings.answers),
         )
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
-        """Deliver the results of prompts, and write those without an answer."""
+        """Deliver the answers to prompts, and write those without one."""
         del run
         deliver_in_blocks(delivery, self._answered(requests))
         return ()
@@ -147,12 +155,19 @@ class BatchEngine:
                 f"{waiting} prompts wait for results: files in {settings.requests} contain them "
                 "already. To send them once more, choose another folder."
             )
-        notes += self._results.notes()
-        without = len(self._unanswered)
-        if without:
+        if unused := self._index.prompts(settings.repeats, unused=True):
             notes.append(
-                f"{without} prompts have no result in these files; "
-                f"`{command} --requests FOLDER` writes them into files."
+                "Not used, since their prompts are judged already, not selected now, or have "
+                f"changed since: {unused} answers."
+            )
+        if self._unanswered:
+            remedy = (
+                "their responses stay open until a file has one"
+                if self._tables
+                else f"`{command} --requests FOLDER` writes them into files"
+            )
+            notes.append(
+                f"{len(self._unanswered)} prompts have no answer in these files; {remedy}."
             )
         if counts or waiting:
             folder = shell_word(settings.requests or "")
@@ -169,8 +184,8 @@ class BatchEngine:
         """Delete unfinished files and the index."""
         if self._files is not None:
             self._files.discard()
-        if hasattr(self, "_results"):
-            self._results.close()
+        if self._answers is not None:
+            self._answers.close()
         self._index.close()
 
     def _decoding(self) -> dict[str, Any]:
@@ -193,25 +208,27 @@ class BatchEngine:
         return decoding
 
     def _answered(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Answer | Failure]]:
-        """Yield requests with their results; the others are written into files."""
+        """Yield requests with their answers; the others are written into files."""
+        assert self._answers is not None  # noqa: S101  (set by `start`)
+        in_steps = isinstance(self._prompts, StepPrompts)
         for request in requests:
-            name = custom_id(self._prefix, request)
-            scale = None if self._logprobs is None else request.score_scale
-            result = self._results.take(name, scale)
-            if isinstance(result, Answer):
-                yield request, result
-            elif self._settings.requests is not None:
-                self._write(name, request, result)
-            elif result is None and self._in_steps:
-                # Prompts of a later step, most of which are not sent yet.
-                self._unanswered.add(name)
-            else:
-                self._unanswered.add(name)
-                missing = Failure("no_result", "the files contain no result for this prompt")
-                yield request, result or missing
+            results = self._answers.results(request)
+            if any(isinstance(result, Answer) for _, result in results):
+                yield from results
+                continue
+            failure = next((why for _, why in results if isinstance(why, Failure)), None)
+            if self._settings.requests is not None:
+                self._write(request, failure)
+                continue
+            self._unanswered.add(custom_id(self._prefix, request))
+            # Most prompts of a later step are not sent yet.
+            if failure is not None or self._tables or not in_steps:
+                detail = "the files contain no answer to this prompt"
+                yield request, failure or Failure("no_answer", detail)
 
-    def _write(self, name: str, request: Request, failure: Failure | None) -> None:
+    def _write(self, request: Request, failure: Failure | None) -> None:
         """Write a prompt, unless a file has it that was not answered yet."""
+        name = custom_id(self._prefix, request)
         if self._index.is_waiting(name):
             return
         if self._files is None:
@@ -236,24 +253,30 @@ class BatchEngine:
     def _command(self, kind: CommandKind) -> str:
         settings = self._settings
         names = {"run": ["judge"], "respond": ["respond"]}.get(kind, ["judge", kind])
-        words = ["ccrs", *names, str(self._study.folder), "--engine", "batch"]
+        words = ["ccrs", *names, str(self._study.folder), "--engine", "files"]
         words += ["--model", self._sampling.model]
+        words += [] if self._form.name == "openai" else ["--format", self._form.name]
         fields = type(settings).model_fields
-        for name in ("batch_format", "metric", "prompts"):
+        for name in ("metric", "prompts"):
             value = str(getattr(settings, name))
             if value != fields[name].default:
                 words += [option_name(name), value]
         return shlex.join(words)
 
 
-def custom_id(prefix: str, request: Request) -> str:
-    """Return the name under which a prompt is sent, in 64 characters.
-
-    It identifies the conditions, the exact prompt, its purpose and the attempt, so no result is
-    used for another prompt, or twice.
-    """
-    state = sha256()
-    for part in (request.purpose, f"{request.repeat} {max(request.attempts)}", request.prompt):
-        encoded = part.encode("utf-8", "surrogatepass")
-        state.update(len(encoded).to_bytes(8, "big") + encoded)
-    return f"{prefix}{state.hexdigest()[:40]}"
+def _format(settings: FilesSettings) -> ProviderFormat:
+    """Return the format of requests and results."""
+    folder = settings.requests
+    known = {
+        "--format": None if settings.format is None else FORMATS[settings.format],
+        "the files of --answers": results_format(settings.answers),
+        f"the files in {folder}": None if folder is None else format_of(folder, FORMATS.values()),
+    }
+    found = {place: form.name for place, form in known.items() if form is not None}
+    if len({*found.values()}) > 1:
+        listed = ", ".join(f"{place} {name}" for place, name in found.items())
+        raise StudyError(
+            f"Requests and answers have one format; here {listed}. Leave --format out, or choose "
+            "another folder."
+        )
+    return FORMATS[next(iter(found.values()), "openai")]

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from judge import judge_study
-from judge.engines.batch.anthropic_format import AnthropicFormat
-from judge.engines.batch.gemini_format import GeminiFormat
-from judge.engines.engine_settings import BatchSettings
+from judge.engines.engine_settings import FilesSettings
+from judge.engines.files.anthropic_format import AnthropicFormat
+from judge.engines.files.gemini_format import GeminiFormat
 from judge.protocol.exchange import Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
 from study import InputError, Study, StudyError
 from study.base.scales import Scale
-from tests.judge.engines.batch_files import results
+from tests.judge.engines.files.provider_files import results
 from tests.judge.small_studies import fill
 
 ANTHROPIC, GEMINI = AnthropicFormat(), GeminiFormat()
@@ -215,33 +215,33 @@ def test_requests_of_anthropic_are_the_body_of_a_batch(study: Study, tmp_path: P
     body = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
     options: dict[str, Any] = {
         "model": "claude",
-        "batch_format": "anthropic",
+        "format": "anthropic",
         "body": body,
         "reasoning_tokens": 2000,
         "omit_temperature": True,
     }
-    wrote = judge_study(study, BatchSettings(requests=tmp_path, **options))
-    assert any("--batch-format anthropic" in note for note in wrote.notes)
+    wrote = judge_study(study, FilesSettings(requests=tmp_path, **options))
+    assert any("--format anthropic" in note for note in wrote.notes)
     requests = written(tmp_path, "anthropic")
     assert len(requests) == 57
     params = dict(requests[0]["params"])
     assert [m["role"] for m in params.pop("messages")] == ["user"]
     assert params == {"model": "claude", "max_tokens": 2016, **body}
-    again = judge_study(study, BatchSettings(requests=tmp_path, **options))
+    again = judge_study(study, FilesSettings(requests=tmp_path, **options))
     assert any(note.startswith("57 prompts wait") for note in again.notes)
     lines = [{"custom_id": r["custom_id"], "result": message(text("70"))} for r in requests]
     got = results(tmp_path / "results.jsonl", lines)
-    done = judge_study(study, BatchSettings(answers=(got,), **options))
+    done = judge_study(study, FilesSettings(answers=(got,), **options))
     assert (done.answered, done.remaining, done.failed) == (57, 0, {})
     with pytest.raises(InputError, match="belongs to another run"):
-        judge_study(study, BatchSettings(answers=(got,), model="claude"))
+        judge_study(study, FilesSettings(answers=(got,), model="claude"))
 
 
 def test_requests_of_gemini_have_keys(study: Study, tmp_path: Path) -> None:
     fill(study)
-    options: dict[str, Any] = {"model": "gemini", "batch_format": "gemini"}
+    options: dict[str, Any] = {"model": "gemini", "format": "gemini"}
     sampling: dict[str, Any] = {"seed": 3, "logprobs": "on"}
-    judge_study(study, BatchSettings(requests=tmp_path, **options, **sampling))
+    judge_study(study, FilesSettings(requests=tmp_path, **options, **sampling))
     requests = written(tmp_path, "gemini")
     request = requests[0]["request"]
     assert request["contents"][0]["role"] == "user"
@@ -254,7 +254,7 @@ def test_requests_of_gemini_have_keys(study: Study, tmp_path: Path) -> None:
     }
     lines = [{"key": r["key"], "response": candidate({"text": "70"})} for r in requests]
     got = results(tmp_path / "results.jsonl", lines)
-    done = judge_study(study, BatchSettings(answers=(got,), **options, **sampling))
+    done = judge_study(study, FilesSettings(answers=(got,), **options, **sampling))
     assert (done.answered, done.remaining, done.failed) == (57, 0, {})
 
 
@@ -262,8 +262,8 @@ def test_the_schema_of_an_answer_is_sent_in_each_form(study: Study, tmp_path: Pa
     fill(study)
     schemas = {}
     for form in ("openai", "anthropic", "gemini"):
-        options: dict[str, Any] = {"batch_format": form, "answer_schema": "on", "limit": 1}
-        judge_study(study, BatchSettings(model=form, requests=tmp_path / form, **options))
+        options: dict[str, Any] = {"format": form, "answer_schema": "on", "limit": 1}
+        judge_study(study, FilesSettings(model=form, requests=tmp_path / form, **options))
     line = json.loads((tmp_path / "openai" / "judge-001.jsonl").read_text(encoding="utf-8"))
     schemas["openai"] = line["body"]["response_format"]["json_schema"]["schema"]
     assert line["body"]["max_tokens"] == 32
@@ -282,6 +282,6 @@ def test_what_a_form_cannot_express_is_refused(
     study: Study, tmp_path: Path, option: dict[str, Any]
 ) -> None:
     fill(study)
-    settings = BatchSettings(model="m", batch_format="anthropic", requests=tmp_path, **option)
+    settings = FilesSettings(model="m", format="anthropic", requests=tmp_path, **option)
     with pytest.raises(StudyError, match=f"--{next(iter(option))}: The Messages API"):
         judge_study(study, settings)

@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import select
 
 from judge import export_run, judge_study
-from judge.engines.engine_settings import RecordedSettings
+from judge.engines.engine_settings import FilesSettings
 from judge.protocol.exchange import Answer
 from study import InputError, Study, StudyError
 from study.schema.tables import judgments as judgment_table
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 
-def settings(*files: Path, **more: Any) -> RecordedSettings:
-    return RecordedSettings(model="elsewhere", answers=files, **more)
+def settings(*files: Path, **more: Any) -> FilesSettings:
+    return FilesSettings(model="elsewhere", answers=files, **more)
 
 
 def rows(system: str = "A", construct: str = "AC", **more: Any) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ def test_answers_become_judgments(any_study: Study, write: Callable[..., Path]) 
     fill(any_study)
     outcome = judge_study(any_study, settings(write(*rows()), constructs=("AC",)))
     assert (outcome.run, outcome.judged) == ("elsewhere", 3)
-    assert outcome.failed == {"no_recorded_answer": 9}
+    assert outcome.failed == {"no_answer": 9}
     assert outcome.falls_short
     assert values(any_study) == {(f"q{q}", "A", "AC"): 80 + q for q in (1, 2, 3)}
     again = judge_study(any_study, settings(write(*rows("B"), name="b.jsonl"), constructs=("AC",)))
@@ -102,7 +102,7 @@ def test_an_answer_that_is_null_never_came(campaign: Study, write: Callable[...,
     lines = [{**first, "answer": None}, {**second, "answer": ""}, third]
     outcome = judge_study(campaign, settings(write(*lines), systems=("A",), constructs=("AC",)))
     assert outcome.missing == {"empty_answer": 1}
-    assert outcome.failed == {"no_recorded_answer": 1}
+    assert outcome.failed == {"no_answer": 1}
     assert "Not used: 1 rows without an answer." in outcome.notes
 
 
@@ -179,15 +179,15 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
     ("settings", "words"),
     [
         ({"model": "m"}, "--answers"),
-        ({"answers": (Path("x"),)}, "--model"),
-        ({"retry_unparsed": True}, "--retry-unparsed: not available with the engine 'recorded'"),
+        ({"answers": (Path(__file__),)}, "--model"),
+        ({"answers": (Path("x"),)}, "x does not exist"),
     ],
 )
 def test_missing_settings_are_asked_for(
     campaign: Study, settings: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(StudyError, match=words):
-        judge_study(campaign, RecordedSettings.checked(**settings))
+        judge_study(campaign, FilesSettings.checked(**settings))
 
 
 def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_prompt_that_was_cut_is_stored_once(campaign: Study, write: Callable[.
     path = write({**FIRST, "missing_reason": "truncated_by_server"})
     for failed in ({}, {"truncated_by_server": 1}):
         outcome = judge_study(campaign, settings(path, constructs=("AC",), systems=("A",)))
-        assert outcome.failed == {**failed, "no_recorded_answer": 2}
+        assert outcome.failed == {**failed, "no_answer": 2}
     assert judgments(campaign) == [(1, "81", "truncated_by_server")]
     # The whole prompt was answered by then.
     judge_study(campaign, settings(write(FIRST), constructs=("AC",)))
@@ -245,7 +245,7 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
     for words in (
         "Recorded answers: 3.",
         "Beyond --repeats 1: 1 answers; the files have 2.",
-        "Not used, since they are judged already or not selected now: 1.",
+        "not selected now, or have changed since: 1 answers.",
         "a.csv: Left out, not used: Mood.",
         "semicolons",
     ):

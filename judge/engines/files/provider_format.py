@@ -1,6 +1,6 @@
-"""Forms of batch files: how a provider's service takes requests and returns results.
+"""Formats of files: how a provider's batch service takes requests and returns results.
 
-Results of every form are translated to replies of chat completions, so that refusals, truncated
+Results of every format are translated to replies of chat completions, so that refusals, truncated
 answers and errors are read by the same rules as those of an endpoint.
 """
 
@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from judge.engines.openai.response_format import answer_format
 from judge.prompts.answer_schema import AnswerSchema
 from judge.protocol.chat_completion import read_reply
-from judge.protocol.exchange import Answer, Failure, chat_messages
+from judge.protocol.exchange import Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 
@@ -51,13 +50,13 @@ class RequestSize(NamedTuple):
     """What a request asks for, by which its cost is estimated."""
 
     model: str | None
-    """None where the form does not name it."""
+    """None where the format does not name it."""
     prompt_bytes: int
     answer_tokens: int
     """Most tokens of the answer, those of reasoning included."""
 
 
-class BatchFormat(ABC):
+class ProviderFormat(ABC):
     """Writes requests, and reads results, of one provider's batch service."""
 
     name: ClassVar[str]
@@ -72,7 +71,11 @@ class BatchFormat(ABC):
     closing: ClassVar[bytes] = b"\n"
     """What is written before, between and after the requests of a file."""
     not_sent: ClassVar[Mapping[str, str]] = {}
-    """Settings that requests of this form cannot express, with the remedy."""
+    """Settings that requests of this format cannot express, with the remedy."""
+
+    def recognizes(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a line of JSON is a result of this provider."""
+        return isinstance(record.get(self.id_field), str)
 
     @abstractmethod
     def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
@@ -102,58 +105,6 @@ class BatchFormat(ABC):
         raw = _encoded(reply.body)
         answer = read_reply(reply.status, {}, raw, None, scores)
         return answer if isinstance(answer, Answer) else Failure(answer.reason, answer.detail)
-
-
-class OpenAIFormat(BatchFormat):
-    """JSON lines of chat completions, which other providers and vLLM accept as well."""
-
-    name = "openai"
-    most_requests = 50_000
-    most_bytes = 200_000_000
-
-    def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
-        """Return a line of OpenAI's batch input file."""
-        # The service cannot be probed. Models that reason have another name for the limit.
-        limit = "max_completion_tokens" if sampling.reasons else "max_tokens"
-        body: dict[str, Any] = {
-            **sampling.body,
-            "model": sampling.model,
-            limit: sampling.max_tokens,
-        }
-        if sampling.temperature is not None:
-            body["temperature"] = sampling.temperature
-        if sampling.seed is not None:
-            body["seed"] = sampling.seed
-        if sampling.schema is not None:
-            body |= answer_format(sampling.schema)
-        if sampling.alternatives is not None:
-            body |= {"logprobs": True, "top_logprobs": sampling.alternatives}
-        return {
-            "custom_id": name,
-            "method": "POST",
-            "url": "/v1/chat/completions",
-            "body": {**body, "messages": chat_messages(prompt, sampling.system)},
-        }
-
-    def size(self, request: Mapping[str, Any]) -> RequestSize:
-        """Return the size of a line of OpenAI's batch input file."""
-        body = request["body"]
-        limit = body["max_tokens"] if "max_tokens" in body else body["max_completion_tokens"]
-        texts = (message["content"] for message in body["messages"])
-        return RequestSize(body["model"], bytes_of(*texts), limit)
-
-    def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
-        """Read a line of OpenAI's output or error file, or of vLLM's `run_batch`."""
-        error, response = result.get("error"), result.get("response")
-        if isinstance(response, dict):
-            body = response.get("body")
-            if not body and isinstance(error, dict):
-                # Some services put the text of a refusal next to the response.
-                body = {"error": error}
-            if isinstance(body, dict | str):
-                status = response.get("status_code")
-                return BatchReply(status if isinstance(status, int) else 200, body)
-        return failure_of(error) if error else None
 
 
 def bytes_of(*texts: str) -> int:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from judge import Outcome, compare_pairs, judge_metrics, judge_study, probe_study
-from judge.engines.engine_settings import BatchSettings, RecordedSettings
+from judge.engines.engine_settings import FilesSettings
 from judge.protocol.exchange import Answer
 from study import Study
-from tests.judge.engines.batch_files import failed, result, results, sent
+from tests.judge.engines.files.provider_files import failed, result, results, sent
 from tests.judge.metrics.test_ragchecker import scripted_answer
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
@@ -23,9 +23,9 @@ PROMPTS = 2 * (6 + 4 + 3 + 6)
 Answering = Callable[[str], Answer]
 
 
-def batch(folder: Path, *answers: Path, **more: Any) -> BatchSettings:
+def batch(folder: Path, *answers: Path, **more: Any) -> FilesSettings:
     more = {"metric": "ragchecker", **more}
-    return BatchSettings(model="gpt", requests=folder, answers=answers, **more)
+    return FilesSettings(model="gpt", requests=folder, answers=answers, **more)
 
 
 def prompt_of(line: dict[str, Any]) -> str:
@@ -129,9 +129,9 @@ def test_reading_alone_leaves_later_steps_open(study: Study, tmp_path: Path) -> 
     fill(study, queries=1)
     judge_metrics(study, batch(tmp_path / "batch"))
     got = results(tmp_path / "r.jsonl", map(answered, sent(tmp_path / "batch")))
-    outcomes = judge_metrics(study, BatchSettings(model="gpt", answers=(got,), metric="ragchecker"))
+    outcomes = judge_metrics(study, FilesSettings(model="gpt", answers=(got,), metric="ragchecker"))
     assert not any(outcome.failed or outcome.falls_short for outcome in outcomes)
-    assert f"{PROMPTS // 2 - 4} prompts have no result in these files" in notes(outcomes)
+    assert f"{PROMPTS // 2 - 4} prompts have no answer in these files" in notes(outcomes)
     assert values(study) == {}
 
 
@@ -152,7 +152,7 @@ def test_recorded_answers_to_steps_are_found_by_the_prompt(
 
     def read(some: list[dict[str, Any]]) -> list[Outcome]:
         path.write_text("".join(json.dumps(row) + "\n" for row in some), encoding="utf-8")
-        settings = RecordedSettings(model="elsewhere", answers=(path,), metric="ragchecker")
+        settings = FilesSettings(model="elsewhere", answers=(path,), metric="ragchecker")
         return judge_metrics(any_study, settings)
 
     partly = read(rows[3:])
@@ -195,7 +195,7 @@ def test_pairs_and_probes_go_through_files_as_well(
     assert Counter(study.preference_table()["value"]) == {0.0: 12}
     rows = [{"prompt": prompt_of(line), "answer": "1"} for line in sent(pairs)]
     path = results(tmp_path / "recorded.jsonl", rows)
-    by_words = RecordedSettings(model="elsewhere", answers=(path,), constructs=("QR",))
+    by_words = FilesSettings(model="elsewhere", answers=(path,), constructs=("QR",))
     assert compare_pairs(study, by_words).answered == 24
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from judge.engines.batch.batch_format import BatchFormat
-from judge.engines.batch.service.provider_client import ProviderClient
+from judge.engines.files.provider_format import ProviderFormat
+from judge.engines.files.service.provider_client import ProviderClient
 from study.errors import StudyError
 
 
@@ -50,7 +50,7 @@ class NoListError(StudyError):
 class BatchProvider(ABC):
     """The batch service of one provider."""
 
-    form: ClassVar[BatchFormat]
+    form: ClassVar[ProviderFormat]
     title: ClassVar[str]
     base_url: ClassVar[str]
     key_variable: ClassVar[str]

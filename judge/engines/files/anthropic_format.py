@@ -7,9 +7,9 @@ A file is the body of `POST /v1/messages/batches`; results are the JSON lines of
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from judge.engines.batch.batch_format import (
-    BatchFormat,
+from judge.engines.files.provider_format import (
     BatchReply,
+    ProviderFormat,
     RequestSize,
     Sampling,
     bytes_of,
@@ -44,7 +44,7 @@ _STATUS = {
 """Types of errors, and the HTTP status with which the Messages API returns them."""
 
 
-class AnthropicFormat(BatchFormat):
+class AnthropicFormat(ProviderFormat):
     """Requests of the Messages API in one JSON document, a request a line."""
 
     name = "anthropic"
@@ -58,6 +58,10 @@ class AnthropicFormat(BatchFormat):
         "seed": "The Messages API has no seed; leave --seed out.",
         "logprobs": "The Messages API returns no probabilities; leave --logprobs out.",
     }
+
+    def recognizes(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a line of JSON is a result of this provider."""
+        return super().recognizes(record) and "result" in record
 
     def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
         """Return an element of the list `requests`."""

@@ -6,8 +6,8 @@ Source: platform.claude.com/docs/en/api/messages/batches.
 from collections.abc import AsyncIterator
 from typing import Any
 
-from judge.engines.batch.anthropic_format import AnthropicFormat
-from judge.engines.batch.service.batch_provider import (
+from judge.engines.files.anthropic_format import AnthropicFormat
+from judge.engines.files.service.batch_provider import (
     BatchProvider,
     BatchState,
     FileToSubmit,

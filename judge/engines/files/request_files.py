@@ -1,16 +1,15 @@
 """The files of a batch, written under temporary names until all are complete."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from judge.engines.batch.batch_format import BatchFormat
-from judge.text import printable
+from judge.engines.files.provider_format import ProviderFormat
 from study.errors import Fault, InputError, StudyError
 
 
-def written_before(folder: Path, form: BatchFormat) -> Iterator[str]:
+def written_before(folder: Path, form: ProviderFormat) -> Iterator[str]:
     """Yield the names of the prompts in the files of a folder.
 
     Raises
@@ -25,18 +24,40 @@ def written_before(folder: Path, form: BatchFormat) -> Iterator[str]:
             yield str(request[form.id_field])
 
 
-def files_of(folder: Path, form: BatchFormat) -> list[Path]:
-    """Return the files of a folder in this form, in the order in which they were written."""
+def format_of(folder: Path, formats: Iterable[ProviderFormat]) -> ProviderFormat | None:
+    """Return the format of the files of requests in a folder; None where it has none.
+
+    Raises
+    ------
+    StudyError
+        The files have several formats.
+    """
+    found = [form for form in formats if _has_files(folder, form)]
+    if len(found) > 1:
+        raise StudyError(f"{folder} has files for several providers. Use a folder for each.")
+    return found[0] if found else None
+
+
+def _has_files(folder: Path, form: ProviderFormat) -> bool:
+    try:
+        request = next(requests_in(files_of(folder, form)[0], form))
+        return form.size(request).prompt_bytes > 0
+    except (StudyError, LookupError, TypeError, AttributeError, StopIteration):
+        return False
+
+
+def files_of(folder: Path, form: ProviderFormat) -> list[Path]:
+    """Return the files of a folder in this format, in the order in which they were written."""
     return sorted(folder.glob(f"judge-[0-9]*{form.suffix}")) if folder.is_dir() else []
 
 
-def requests_in(path: Path, form: BatchFormat) -> Iterator[dict[str, Any]]:
+def requests_in(path: Path, form: ProviderFormat) -> Iterator[dict[str, Any]]:
     """Yield the requests in a file; each has its name.
 
     Raises
     ------
     InputError
-        A line is not a request in this form.
+        A line is not a request in this format.
     """
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
@@ -49,7 +70,7 @@ def requests_in(path: Path, form: BatchFormat) -> Iterator[dict[str, Any]]:
             except (ValueError, KeyError, TypeError, RecursionError):
                 known = False
             if not known:
-                problem = f"The line is not a request in the form {form.name!r}."
+                problem = f"The line is not a request in the format {form.name!r}."
                 raise InputError(path.name, [Fault(problem, "Choose another folder.", number)])
             yield request
 
@@ -57,7 +78,7 @@ def requests_in(path: Path, form: BatchFormat) -> Iterator[dict[str, Any]]:
 class RequestFiles:
     """Writes requests into numbered files of at most the provider's limits."""
 
-    def __init__(self, folder: Path, form: BatchFormat) -> None:
+    def __init__(self, folder: Path, form: ProviderFormat) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._form = form
@@ -118,15 +139,3 @@ class RequestFiles:
 
 def _temporary(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
-
-
-def name_problem(name: Any, prefix: str, id_field: str) -> tuple[str, str] | None:
-    """Return why a result cannot be of this run, with the remedy; None if it may be."""
-    if not isinstance(name, str):
-        return f"The line has no {id_field}.", "Give the provider's results or errors."
-    if not name.startswith(prefix):
-        return (
-            f"{printable(name)[:80]!r} belongs to another run.",
-            "Read results with the options that their requests were written with.",
-        )
-    return None

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from judge.engines.batch.request_files import requests_in
-from judge.engines.batch.service.batch_folder import BatchFolder, is_open
 from judge.engines.engine import TokenCount
+from judge.engines.files.request_files import requests_in
+from judge.engines.files.service.batch_folder import BatchFolder, is_open
 from judge.text import Result
 from study.errors import StudyError
 from study.text import counted
@@ -87,7 +87,7 @@ def submission_plan(
             except (KeyError, TypeError, AttributeError):
                 raise StudyError(
                     f"{path}: a request has no prompt or no limit of the answer. Write the files "
-                    "anew with `ccrs judge STUDY --engine batch --requests FOLDER`."
+                    "anew with `ccrs judge STUDY --engine files --requests FOLDER`."
                 ) from None
             prompts[path.name] += 1
             size += each.prompt_bytes

@@ -8,19 +8,19 @@ import pytest
 from sqlalchemy import select
 
 from judge import judge_study
-from judge.engines.engine_settings import BatchSettings
+from judge.engines.engine_settings import FilesSettings
 from study import InputError, Study, StudyError
 from study.schema.tables import judgments
-from tests.judge.engines.batch_files import result, results, sent
+from tests.judge.engines.files.provider_files import result, results, sent
 from tests.judge.small_studies import fill
 
 
-def writing(folder: Path, **more: Any) -> BatchSettings:
-    return BatchSettings(model="gpt", requests=folder, **more)
+def writing(folder: Path, **more: Any) -> FilesSettings:
+    return FilesSettings(model="gpt", requests=folder, **more)
 
 
-def reading(*files: Path, **more: Any) -> BatchSettings:
-    return BatchSettings(model="gpt", answers=files, **more)
+def reading(*files: Path, **more: Any) -> FilesSettings:
+    return FilesSettings(model="gpt", answers=files, **more)
 
 
 def stored(study: Study) -> list[tuple[Any, ...]]:
@@ -77,7 +77,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     limited = {"custom_id": lines[1]["custom_id"], "error": None, "response": refused}
     got = results(tmp_path / "r.jsonl", [expired, limited, *map(result, lines[2:50])])
     done = judge_study(campaign, reading(got))
-    assert done.failed == {"batch_expired": 1, "http_429": 1, "no_result": 7}
+    assert done.failed == {"batch_expired": 1, "http_429": 1, "no_answer": 7}
     assert done.falls_short
     judge_study(campaign, writing(tmp_path / "two"))
     again = sent(tmp_path / "two")
@@ -88,7 +88,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     # The first file may be given again: what is judged is judged.
     last = judge_study(campaign, reading(got, rest))
     assert (last.answered, last.failed, last.run_missing) == (9, {}, {})
-    assert any(note.startswith("48 results were not used") for note in last.notes)
+    assert any("have changed since: 48 answers." in note for note in last.notes)
 
 
 def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_invalid_result_lines_are_reported_with_their_number(
 def test_files_are_split_at_the_providers_limits(
     campaign: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.engines.batch.batch_format.OpenAIFormat.most_requests", 20)
+    monkeypatch.setattr("judge.engines.files.openai_format.OpenAIFormat.most_requests", 20)
     judge_study(campaign, writing(tmp_path / "a"))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["judge-001.jsonl", "judge-002.jsonl", "judge-003.jsonl"]
-    monkeypatch.setattr("judge.engines.batch.batch_format.OpenAIFormat.most_bytes", 9000)
+    monkeypatch.setattr("judge.engines.files.openai_format.OpenAIFormat.most_bytes", 9000)
     judge_study(campaign, writing(tmp_path / "b"))
     assert all(path.stat().st_size <= 9000 for path in (tmp_path / "b").iterdir())
     assert len(sent(tmp_path / "b")) == len(sent(tmp_path / "a")) == 57
@@ -226,12 +226,12 @@ def test_a_missing_or_invalid_file_is_reported(campaign: Study, tmp_path: Path) 
 
 def test_it_writes_or_reads(campaign: Study) -> None:
     with pytest.raises(StudyError, match="--requests FOLDER"):
-        judge_study(campaign, BatchSettings(model="m"))
+        judge_study(campaign, FilesSettings(model="m"))
 
 
 def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--model"):
-        judge_study(campaign, BatchSettings(requests=tmp_path / "x"))
+        judge_study(campaign, FilesSettings(requests=tmp_path / "x"))
 
 
 def test_probabilities_are_asked_for_on_demand_and_read(campaign: Study, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The engine `files`: prompts into files of requests, and answers from files."""
