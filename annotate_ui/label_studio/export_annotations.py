@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from annotate_ui.label_studio.annotation_kinds import (
     JUDGE,
     PREDICTED,
-    PREDICTIONS_OF_FILES,
+    PREDICTIONS,
     as_annotation,
     counting,
     is_reference,
@@ -82,7 +82,7 @@ class Annotations:
         if self.taken.get(PREDICTED) == JUDGE:
             yield from self._of_models(predictions, content)
         else:
-            counts[PREDICTIONS_OF_FILES] = len(predictions)
+            counts[PREDICTIONS] = len(predictions)
         left_out.update({reason: count for reason, count in counts.items() if count})
         by_person: dict[tuple[int | str | None, bool], list[tuple[Annotation, bool]]]
         by_person = defaultdict(list)

@@ -53,6 +53,15 @@ class ExportReading:
             kinds.add("number")
         return unplaced(content, kinds)
 
+    @property
+    def typed(self) -> set[str]:
+        """The constructs whose values are typed into a field."""
+        return {
+            control["construct"]
+            for control in self.controls.values()
+            if control["kind"] == "number" and "labels" not in control
+        }
+
     def stated_ranges(self) -> dict[str, str]:
         """Return the range that the project states for each control, and what becomes of it."""
         words: dict[str, str] = {}
@@ -99,7 +108,6 @@ def export_reading(
     inventory: Mapping[str, ExportControl],
     options: FormatOptions,
     versions: Mapping[str, int] | None = None,
-    others: Mapping[str, dict[str, Any]] | None = None,
 ) -> ExportReading:
     """Return how an export with these controls is read.
 
@@ -107,8 +115,6 @@ def export_reading(
     ----------
     versions
         Construct to the version under which values are stored; default: 1.
-    others
-        Meaning of further controls that give no construct a value.
 
     Raises
     ------
@@ -129,7 +135,7 @@ def export_reading(
         meaning["construct_version"] = known.get(meaning["construct"], 1)
     for meaning in of_marks.values():
         meaning["versions"] = {key: known.get(key, 1) for key in meaning["versions"]}
-    controls = {**(others or {}), **rating, **of_marks}
+    controls = {**rating, **of_marks}
     # Values are checked against the range on which they were given.
     scales = dict(options.scales) | {key: used.source for key, used in ranges.items()}
     return ExportReading(

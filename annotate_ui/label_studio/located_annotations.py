@@ -19,18 +19,10 @@ class FetchedProject:
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
-    rated: dict[int, int] = field(default_factory=dict)
-    """Of a followed project: number of a task to the response that is rated."""
-    compared: dict[int, dict[str, int]] = field(default_factory=dict)
-    """Number of a task to the responses that are compared, by their name in results."""
-    changed: set[int] = field(default_factory=set)
-    """Tasks whose texts were changed after annotations of them were pulled."""
 
     @property
     def by_task(self) -> dict[int, int]:
         """Number of a task to its response."""
-        if self.project.following is not None:
-            return self.rated
         return {number: response for response, number in self.project.tasks.items()}
 
 
@@ -74,14 +66,11 @@ def locate(
     found: list[tuple[StoredProject, Annotation, int | None]] = []
     for fetched in projects:
         project = fetched.project
-        if project.following is None and project.stage not in names:
+        if project.stage not in names:
             by_response = task_names(connection, project.stage)
             names[project.stage] = {name: response for response, name in by_response.items()}
         for annotation in fetched.annotations:
-            if project.following is not None:
-                response = fetched.rated.get(annotation.task)
-            else:
-                response = names[project.stage].get(annotation.name or "")
+            response = names[project.stage].get(annotation.name or "")
             found.append((project, annotation, response))
     # Raters are looked up in this order, so that new ones are added in the order of rating.
     found.sort(key=lambda row: (row[1].created, row[1].number))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_kinds import NOT_INDEPENDENT, is_prefilled
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
@@ -70,7 +69,7 @@ def pull(
             advance(number, steps)
         users = {annotation.user for one in fetched for annotation in one.annotations}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
-            AnnotationStore(study, people, result, CHANNEL).store(fetched)
+            AnnotationStore(study, people, result).store(fetched)
         advance(steps, steps)
         return result
 

@@ -103,10 +103,8 @@ def split_by_stage(
     return len(more)
 
 
-def slots(
-    connection: Connection, study: Study, channel: str = CHANNEL, *, handed_on: bool = False
-) -> list[Slot]:
-    """Return the live slots of a channel in their order, or those that are not (`handed_on`)."""
+def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> list[Slot]:
+    """Return the live slots of this channel in their order, or those that are not (`handed_on`)."""
     rows = connection.execute(
         select(
             assignments.c.id,
@@ -118,7 +116,7 @@ def slots(
             is_further().label("further"),
         )
         .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
-        .where(assignments.c.channel == channel, ~is_live() if handed_on else is_live())
+        .where(assignments.c.channel == CHANNEL, ~is_live() if handed_on else is_live())
         .order_by(assignments.c.position, assignments.c.id)
     )
     together: dict[int, set[str]] = defaultdict(set)

@@ -7,33 +7,31 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from annotate_ui.label_studio import CHANNEL, FOLLOWED
+from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
-from annotate_ui.tasks.stages import Stage
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
 from study.schema import now
-from study.schema.tables import assignments, responses
+from study.schema.tables import assignments
 from study.study import Study
 
 
 class SlotClaims:
     """The slots of this channel; a rater who annotated a task claims one of its open slots."""
 
-    def __init__(self, connection: Connection, study: Study, channel: str) -> None:
+    def __init__(self, connection: Connection, study: Study) -> None:
         self._connection = connection
-        self._followed = channel == FOLLOWED
         self._study = study
         self._by_rater: dict[tuple[int, TaskKey], Slot] = {}
         self._open: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._vacated: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._new: list[dict[str, int]] = []
-        live = slots(connection, study, channel)
+        live = slots(connection, study)
         self._live = {slot.id for slot in live}
         self._planned: dict[TaskKey, Slot] = {}
         # Live slots come first. A rater whose slot was handed on still has that one.
-        for slot in [*live, *slots(connection, study, channel, handed_on=True)]:
+        for slot in [*live, *slots(connection, study, handed_on=True)]:
             self._planned.setdefault(slot.task_key, slot)
             if slot.rater_id is not None:
                 self._by_rater.setdefault((slot.rater_id, slot.task_key), slot)
@@ -78,8 +76,6 @@ class SlotClaims:
         if self._open[task_key]:
             slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
             self._new.append({"slot": slot.id, "rater": rater_id})
-        elif slot is None and self._followed:
-            slot = self._of_followed(task_key, rater_id)
         elif slot is None and task_key in self._planned:
             slot = self._further(self._planned[task_key], rater_id)
         if slot is not None:
@@ -105,24 +101,6 @@ class SlotClaims:
         key = self._copy(slot, rater_id=rater_id, replaces_id=None, released_at=at, created_at=at)
         return replace(slot, id=key, rater_id=rater_id, further=True)
 
-    def _of_followed(self, task_key: TaskKey, rater_id: int) -> Slot:
-        """Return a slot for an annotation of a project that was not pushed."""
-        response, keys = task_key
-        in_order = [spec.key for spec in self._study.config.constructs if spec.key in keys]
-        asked = (*in_order, *sorted(keys - {*in_order}))
-        key = self._insert(
-            construct_keys=list(asked),
-            channel=FOLLOWED,
-            rater_id=rater_id,
-            response_id=response,
-            released_at=now(),
-            config_hash=self._study.config_hash,
-        )
-        of_response = select(responses.c.query_id).where(responses.c.id == response)
-        query = self._connection.execute(of_response).scalar_one()
-        stage = Stage(1, keys, ())
-        return Slot(key, rater_id, response, query, asked, asked, stage, 0, further=True)
-
     def _replacing(self, vacated: Slot, further: Slot) -> Slot:
         """Return a further slot as the planned one that replaces a vacated slot."""
         self._set(vacated, released_at=now())
@@ -145,13 +123,11 @@ class SlotClaims:
         self._connection.execute(row)
 
     def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
-        # What was pushed goes before what was not.
-        here = (FOLLOWED,) if self._followed else (CHANNEL, FOLLOWED)
         rows = self._connection.execute(
             select(
                 assignments.c.rater_id, assignments.c.response_id, assignments.c.construct_keys
             ).where(
-                assignments.c.channel.not_in(here),
+                assignments.c.channel != CHANNEL,
                 assignments.c.rater_id.is_not(None),
                 assignments.c.purpose.in_(MEASURING),
                 is_live(),

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import FollowOptions, follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.cli.root import cli
-from study.errors import InputError, StudyError
+from study.errors import InputError
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, task, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -186,8 +185,12 @@ def test_a_followed_project_leaves_them_out_and_counts_predictions(study: Study)
         ("annotations marked as ground truth", 1),
         ("predictions", 1),
     ]
-    with pytest.raises(StudyError, match=r"ground-truth=reference is for `ccrs import`"):
-        follow(study, server, number, FollowOptions(annotations={"ground-truth": "reference"}))
+    follow(study, server, number, FollowOptions(annotations={"ground-truth": "reference"}))
+    rows = study.score_table().dropna(subset="value")
+    assert dict(zip(rows["scorer_kind"], rows["value"], strict=True)) == {
+        "human": 60,
+        "adjudicated": 70,
+    }
     both = FollowOptions(annotations={"ground-truth": "ratings", "prefilled": "ratings"})
     follow(study, server, number, both)
     assert [(name, place, value) for name, _, place, value in values(study)] == [
@@ -215,6 +218,7 @@ def test_a_pull_leaves_out_what_was_made_from_another_annotation(study: Study) -
     copied["parent_annotation"] = 1
     done = pull(study, server)
     assert {row[0] for row in values(study)} == {"ls-5"}
+    assert done.as_json()["left_out"] == dict(done.left_out)
     assert counted(dict(done.left_out)) == [
         ("annotations made from a prediction or from another annotation", 1)
     ]
