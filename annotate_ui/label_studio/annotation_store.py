@@ -1,7 +1,7 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +18,10 @@ from annotate_ui.label_studio.decimal_commas import likely_commas
 from annotate_ui.label_studio.located_annotations import (
     FetchedProject,
     LocatedAnnotation,
-    blocked_places,
     latest,
     locate,
 )
-from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_blocked
+from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.rejected_values import RejectedValues
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
@@ -64,14 +63,17 @@ class AnnotationStore:
             annotation, rater = located.annotation, located.rater_id
             if rater is None and annotation.user is not None:
                 self._result.erased += 1
+                self._result.held += 1
             elif rater is None:
+                self._result.held += 1
                 # The person may have been erased from the study: none of their values is stored.
                 self._reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
             elif isinstance(slot := self._find_slot(located, rater, counted), str):
+                pulled = self._origins.rater(located.project, annotation.number)
+                self._result.held += slot in reasons.HOLDING and pulled is None
                 self._reject_all(located, slot)
             else:
                 filled.append((located, slot))
-        self._claims.store()
         self._result.further = sum(slot.further for _, slot in filled)
         shown = [(slot, located.project, located.annotation) for located, slot in filled]
         store_reveals(self._connection, shown)
@@ -83,10 +85,6 @@ class AnnotationStore:
             self._marks.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
         for project in projects:
             self._reject_unreadable(project)
-            occupants = self._occupants(project, annotations, counted, filled)
-            store_blocked(
-                self._connection, project.project, blocked_places(project.project, occupants)
-            )
         self._flag_commas(filled)
         self._ratings.flush()
         self._marks.flush()
@@ -274,39 +272,3 @@ class AnnotationStore:
             for located, value in values:
                 if value in slips:
                     self._rejected.doubt(located, rater, construct, value)
-
-    def _occupants(
-        self,
-        fetched: FetchedProject,
-        annotations: Sequence[LocatedAnnotation],
-        counted: Mapping[Any, LocatedAnnotation],
-        filled: Sequence[tuple[LocatedAnnotation, Slot]],
-    ) -> Iterator[tuple[int, Any, bool]]:
-        """Yield the response of a task, its user and whether the study has their value.
-
-        A value that cannot be a rating keeps its place, since its rater may correct it.
-        """
-        project = fetched.project
-        filling = {x.annotation.number for x, _ in filled if x.project is project}
-        for located in annotations:
-            annotation, response = located.annotation, located.response_id
-            if located.project is not project or response not in project.tasks:
-                continue
-            has_value = annotation.number in filling or (
-                counted[located.rating_key] is located
-                and self._has_value(located.rater_id, response, project)
-            )
-            yield response, annotation.user or f"annotation {annotation.number}", has_value
-        for unread in fetched.unreadable:
-            response = fetched.by_task.get(unread.task or 0)
-            if response in project.tasks:
-                rater = self._raters.existing(unread.user)
-                has_value = self._has_value(rater, response, project)
-                yield response, unread.user or f"annotation {unread.number}", has_value
-
-    def _has_value(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
-        """Whether a rater has a value from this project that was not withdrawn."""
-        slot = self._claims.slot_of(rater_id or 0, (response, project.construct_keys))
-        if slot is None or not self._active(self._ratings, slot):
-            return False
-        return self._origins.project(slot) == project.id

@@ -1,7 +1,6 @@
-"""Annotations with what their task shows and who gave them; the places that they occupy."""
+"""Annotations with what their task shows and who gave them."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -85,28 +84,3 @@ def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotat
         if previous is None or previous.recency < located.recency:
             newest[located.rating_key] = located
     return newest
-
-
-def blocked_places(
-    project: StoredProject, occupants: Iterable[tuple[int, Hashable, bool]]
-) -> dict[int, int]:
-    """Return how many places of a project's tasks are occupied without a value.
-
-    In Label Studio a user occupies one place of a task, whatever number of annotations they made.
-
-    Parameters
-    ----------
-    occupants
-        Of each annotation the response of its task, its user, and whether the study has its value.
-    """
-    users: dict[int, set[Hashable]] = defaultdict(set)
-    with_value: dict[int, set[Hashable]] = defaultdict(set)
-    for response, user, has_value in occupants:
-        users[response].add(user)
-        if has_value:
-            with_value[response].add(user)
-    counts = {
-        response: min(len(some), project.overlap) - min(len(with_value[response]), project.overlap)
-        for response, some in users.items()
-    }
-    return {response: places for response, places in counts.items() if places}

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from study.base.scales import Scale
@@ -40,8 +40,6 @@ class StoredProject:
     overlap: int
     tasks: dict[int, int]
     """Response of each task to the task's number in Label Studio."""
-    blocked: dict[int, int]
-    """Number of places of a task that are occupied without a value, by its response."""
     following: Mapping[str, Any] | None = None
     """How a project that was made there is read; None: it was pushed."""
 
@@ -64,11 +62,8 @@ class StoredProject:
 def stored_projects(connection: Connection, *, followed: bool = False) -> list[StoredProject]:
     """Return the projects that were pushed, or those that are `followed`, the oldest first."""
     tasks: dict[int, dict[int, int]] = {}
-    blocked: dict[int, dict[int, int]] = {}
     for row in connection.execute(select(external_tasks)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
-        if row.lost:
-            blocked.setdefault(row.project_id, {})[row.response_id] = row.lost
     return [
         StoredProject(
             row.id,
@@ -78,7 +73,6 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
             row.controls,
             row.overlap,
             tasks.get(row.id, {}),
-            blocked.get(row.id, {}),
             row.following,
         )
         for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
@@ -92,15 +86,11 @@ def task_places(
     """Return the number of places for annotations in Label Studio, by what is asked about what.
 
     Tasks that are `replaced`, by project, have none.
-
-    Places occupied by annotations without a value are left out: their rater has left, was erased,
-    or has a value elsewhere that counts.
     """
     counts: Counter[TaskKey] = Counter()
     for project in projects:
         for response in project.tasks.keys() - replaced.get(project.id, ()):
-            places = project.overlap - project.blocked.get(response, 0)
-            counts[response, project.construct_keys] += places
+            counts[response, project.construct_keys] += project.overlap
     return counts
 
 
@@ -122,30 +112,6 @@ def store_controls(
     table = external_projects
     with append_only_suspended(connection, [table.name]):
         connection.execute(update(table).where(table.c.id == project.id).values(controls=controls))
-
-
-def store_blocked(
-    connection: Connection, project: StoredProject, blocked: Mapping[int, int]
-) -> None:
-    """Store the number of occupied places without a value, by task; 0 for all others."""
-    changed = {
-        response: blocked.get(response, 0)
-        for response in {*blocked, *project.blocked}
-        if blocked.get(response, 0) != project.blocked.get(response, 0)
-    }
-    if changed:
-        connection.execute(
-            update(external_tasks)
-            .where(
-                external_tasks.c.project_id == project.id,
-                external_tasks.c.external_id == bindparam("number"),
-            )
-            .values(lost=bindparam("places")),
-            [
-                {"number": str(project.tasks[response]), "places": places}
-                for response, places in changed.items()
-            ],
-        )
 
 
 def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:

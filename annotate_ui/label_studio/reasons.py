@@ -23,3 +23,6 @@ COMMENT_ONLY = "a comment without any value"
 TOO_LONG = "longer than 5000 characters"
 NO_LABEL = "a marked part without a label"
 NOT_STORABLE = "contains characters that cannot be stored"
+
+HOLDING = frozenset({OTHER_CHANNEL, LEFT, DUPLICATE})
+"""Those of annotations that hold a place of their task although nothing of them can count."""

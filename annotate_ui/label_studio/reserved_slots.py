@@ -1,17 +1,16 @@
 """Slots that are reserved for Label Studio: one for each stage of a response and each rater."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.projects import TaskKey
+from annotate_ui.label_studio.projects import TaskKey, stored_projects
 from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.slots import is_further, is_live
-from study.schema import random_id
 from study.schema.tables import assignments, responses
 from study.study import Study
 
@@ -43,66 +42,6 @@ _NO_STAGE = Stage(1, frozenset(), ())
 """The stage of a slot none of whose constructs is in study.toml any more."""
 
 
-def split_by_stage(
-    connection: Connection,
-    study: Study,
-    places: Mapping[TaskKey, int],
-    detached: Collection[int],
-) -> int:
-    """Split open slots by stage, so that each stage may have another rater; return how many new.
-
-    Label Studio gives a task to any user, so the rater of one stage may not be that of the next.
-    A slot that is split keeps the constructs of the first stage; constructs that study.toml no
-    longer has are dropped.
-
-    Parameters
-    ----------
-    places
-        Number of slots that have a task in Label Studio, by response and constructs. These slots
-        are not split, since annotations are matched by their constructs.
-    detached
-        Slots that were rated in tasks that have since been deleted.
-    """
-    rows = connection.execute(
-        select(assignments)
-        .where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_(None))
-        .order_by(assignments.c.id)
-    ).all()
-    unsplit = Counter(places)
-    claimed = select(
-        assignments.c.id, assignments.c.response_id, assignments.c.construct_keys
-    ).where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_not(None))
-    for slot, response, claimed_keys in connection.execute(claimed):
-        if slot not in detached:
-            unsplit[response, frozenset(claimed_keys)] -= 1
-    by_stage: dict[tuple[str, ...], list[list[str]]] = {}
-    more: list[dict[str, Any]] = []
-    for row in rows:
-        keys = tuple(row.construct_keys)
-        task_key = row.response_id, frozenset(keys)
-        if unsplit[task_key] > 0:
-            unsplit[task_key] -= 1
-            continue
-        if keys not in by_stage:
-            by_stage[keys] = [
-                [key for key in keys if key in stage.construct_keys]
-                for stage in stages_of(study.config, keys)
-            ]
-        first, *others = by_stage[keys] or [list(keys)]
-        if tuple(first) == keys:
-            continue
-        connection.execute(
-            update(assignments).where(assignments.c.id == row.id).values(construct_keys=first)
-        )
-        for part in others:
-            copy = {name: value for name, value in row._mapping.items() if name != "id"}
-            copy |= {"construct_keys": part, "public_id": random_id(), "replaces_id": None}
-            more.append(copy)
-    if more:
-        connection.execute(insert(assignments), more)
-    return len(more)
-
-
 def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> list[Slot]:
     """Return the live slots of this channel in their order, or those that are not (`handed_on`)."""
     rows = connection.execute(
@@ -119,38 +58,82 @@ def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> l
         .where(assignments.c.channel == CHANNEL, ~is_live() if handed_on else is_live())
         .order_by(assignments.c.position, assignments.c.id)
     )
-    together: dict[int, set[str]] = defaultdict(set)
     assigned = rows.all()
+    together: dict[int, set[str]] = defaultdict(set)
     for row in assigned:
         together[row.response_id].update(row.construct_keys)
-    by_construct: dict[frozenset[str], dict[str, Stage]] = {}
+    known = _StagesByConstruct(study, _pushed(connection))
     result = []
     for row in assigned:
-        every = frozenset(together[row.response_id])
-        if every not in by_construct:
-            # The fields are those that the project's own pages would show at this stage.
-            by_construct[every] = {
+        by_key = known.of(frozenset(together[row.response_id]))
+        for keys in known.parts(row, by_key):
+            current = tuple(key for key in keys if key in by_key)
+            result.append(
+                Slot(
+                    row.id,
+                    row.rater_id,
+                    row.response_id,
+                    row.query_id,
+                    keys,
+                    current,
+                    by_key[current[0]] if current else _NO_STAGE,
+                    row.repeat,
+                    bool(row.further),
+                )
+            )
+    return result
+
+
+def _pushed(connection: Connection) -> dict[int, list[frozenset[str]]]:
+    """Return what the tasks of each response ask for."""
+    pushed: dict[int, list[frozenset[str]]] = defaultdict(list)
+    for project in stored_projects(connection):
+        for response in project.tasks:
+            pushed[response].append(project.construct_keys)
+    return pushed
+
+
+class _StagesByConstruct:
+    """The stages in which constructs are rated, and the parts of slots for each."""
+
+    def __init__(self, study: Study, pushed: Mapping[int, Sequence[frozenset[str]]]) -> None:
+        self._study, self._pushed = study, pushed
+        self._known: dict[frozenset[str], dict[str, Stage]] = {}
+
+    def of(self, together: frozenset[str]) -> dict[str, Stage]:
+        """Return the stage of each construct that is rated of a response.
+
+        The fields are those that the project's own pages would show at this stage.
+        """
+        if together not in self._known:
+            self._known[together] = {
                 key: stage
-                for stage in stages_of(study.config, every)
+                for stage in stages_of(self._study.config, together)
                 for key in stage.construct_keys
             }
-        by_key = by_construct[every]
+        return self._known[together]
+
+    def parts(self, row: Any, by_key: Mapping[str, Stage]) -> Iterator[tuple[str, ...]]:
+        """Yield the constructs of a slot that are rated by one person.
+
+        Label Studio gives a task to any user, so an open slot is one for each task that asks for
+        some of its constructs, and for each stage of the others. One that a rater has stays whole.
+        """
         keys = tuple(row.construct_keys)
-        current = tuple(key for key in keys if key in by_key)
-        result.append(
-            Slot(
-                row.id,
-                row.rater_id,
-                row.response_id,
-                row.query_id,
-                keys,
-                current,
-                by_key[current[0]] if current else _NO_STAGE,
-                row.repeat,
-                bool(row.further),
-            )
-        )
-    return result
+        if row.rater_id is not None:
+            yield keys
+            return
+        by_place: dict[Any, list[str]] = defaultdict(list)
+        tasks = [asked for asked in self._pushed.get(row.response_id, ()) if asked.issubset(keys)]
+        for key in keys:
+            task = next((number for number, asked in enumerate(tasks) if key in asked), None)
+            if task is not None:
+                by_place[-1, task].append(key)
+            elif key in by_key:
+                by_place[0, by_key[key].number].append(key)
+        yield from (tuple(some) for _, some in sorted(by_place.items()))
+        if not by_place:
+            yield keys
 
 
 def ready(slots: Sequence[Slot], rated: set[int]) -> list[Slot]:

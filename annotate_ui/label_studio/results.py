@@ -12,6 +12,7 @@ def counted(words: str) -> Any:
     return field(default=0, metadata={"words": words})
 
 
+@dataclass
 class _Result:
     """The result of an exchange with a server."""
 
@@ -19,13 +20,13 @@ class _Result:
         """Return the result as JSON values."""
         # `asdict` would make keys of a Counter's items.
         plain = {name: dict(v) for name, v in vars(self).items() if isinstance(v, Counter)}
-        return asdict(replace(self, **plain))  # type: ignore[type-var]
+        return asdict(replace(self, **plain))
 
     def counts(self) -> list[str]:
         """Return a line for each number that is not 0."""
         return [
             f"{getattr(self, one.name):,} {one.metadata['words'].format_map(vars(self))}"
-            for one in fields(self)  # type: ignore[arg-type]
+            for one in fields(self)
             if "words" in one.metadata and getattr(self, one.name)
         ]
 
@@ -59,10 +60,6 @@ class Pushed(_Result):
     """All slots that are reserved for Label Studio."""
     adopted: int = counted("tasks had been sent by an interrupted push.")
     deleted: int = counted("tasks were deleted in Label Studio; unrated ones are sent again.")
-    blocked: int = counted(
-        "places are occupied by people whose value cannot count (it counts elsewhere, or they have "
-        "left or were erased); open slots get further tasks."
-    )
     replaced: int = counted("untouched tasks of an earlier version of a construct were replaced.")
     outdated: int = counted(
         "rated tasks of an earlier version of a construct stay; their values are not part of the "
@@ -122,6 +119,10 @@ class Pulled(_Result):
         "annotations were last changed by another user than their rater."
     )
     erased: int = counted("annotations are of people who were erased from the study.")
+    held: int = counted(
+        "annotations hold a place of their task although nothing of them can count: once they are "
+        "deleted in Label Studio, somebody else gets the place."
+    )
     raters: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
     rejected: list[Rejection] = field(default_factory=list)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
@@ -26,7 +26,8 @@ class SlotClaims:
         self._by_rater: dict[tuple[int, TaskKey], Slot] = {}
         self._open: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._vacated: dict[TaskKey, list[Slot]] = defaultdict(list)
-        self._new: list[dict[str, int]] = []
+        self._left: dict[int, list[str]] = defaultdict(list)
+        """Constructs of each open slot that nobody has taken."""
         live = slots(connection, study)
         self._live = {slot.id for slot in live}
         self._planned: dict[TaskKey, Slot] = {}
@@ -37,6 +38,7 @@ class SlotClaims:
                 self._by_rater.setdefault((slot.rater_id, slot.task_key), slot)
             else:
                 self._open[slot.task_key].append(slot)
+                self._left[slot.id] += slot.construct_keys
         self._other_channels = self._constructs_on_other_channels()
 
     def slots(self) -> list[Slot]:
@@ -74,20 +76,27 @@ class SlotClaims:
         if not self._open[task_key] and self._vacated[task_key]:
             self._open[task_key].append(self._hand_on(self._vacated[task_key].pop(0)))
         if self._open[task_key]:
-            slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
-            self._new.append({"slot": slot.id, "rater": rater_id})
+            slot = self._take(self._open[task_key].pop(0), rater_id)
         elif slot is None and task_key in self._planned:
             slot = self._further(self._planned[task_key], rater_id)
         if slot is not None:
             self._by_rater[rater_id, task_key] = slot
         return slot
 
-    def store(self) -> None:
-        """Store the raters of the slots that were claimed."""
-        if self._new:
-            claimed = update(assignments).where(assignments.c.id == bindparam("slot"))
-            self._connection.execute(claimed.values(rater_id=bindparam("rater")), self._new)
-            self._new = []
+    def _take(self, slot: Slot, rater_id: int) -> Slot:
+        """Give an open slot to a rater; other stages of it remain open."""
+        left = [key for key in self._left[slot.id] if key not in slot.construct_keys]
+        if left:
+            # The rest is a slot of its own, also for the other stages that wait here.
+            self._left[slot.id] = left
+            asked = {"construct_keys": list(slot.construct_keys), "replaces_id": None}
+            key = self._copy(slot, rater_id=rater_id, **asked)
+            self._set(slot, construct_keys=left)
+            self._live.add(key)
+        else:
+            key = slot.id
+            self._set(slot, rater_id=rater_id)
+        return replace(slot, id=key, rater_id=rater_id)
 
     def _hand_on(self, slot: Slot) -> Slot:
         """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
@@ -98,7 +107,8 @@ class SlotClaims:
     def _further(self, slot: Slot, rater_id: int) -> Slot:
         """Return a slot for a rater whom the study did not plan, with what `slot` asks for."""
         at = now()
-        key = self._copy(slot, rater_id=rater_id, replaces_id=None, released_at=at, created_at=at)
+        asked = {"construct_keys": list(slot.construct_keys), "replaces_id": None}
+        key = self._copy(slot, rater_id=rater_id, **asked, released_at=at, created_at=at)
         return replace(slot, id=key, rater_id=rater_id, further=True)
 
     def _replacing(self, vacated: Slot, further: Slot) -> Slot:
