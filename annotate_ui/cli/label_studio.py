@@ -139,7 +139,7 @@ def sync_command(
       ccrs label-studio sync my-study --url http://127.0.0.1:8080
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.sync import Round, sync_once
+    from annotate_ui.label_studio.pull import Round, sync_once
 
     people = _codes(raters)
     with place.opened() as (study, server):
@@ -235,7 +235,7 @@ def _repeat(
     **options: Any,
 ) -> None:
     """Run rounds until interrupted, and print the lines about each."""
-    from annotate_ui.label_studio.sync import repeat
+    from annotate_ui.label_studio.pull import repeat
     from study.errors import StudyError
 
     def report(done: Any) -> None:

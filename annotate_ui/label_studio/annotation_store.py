@@ -14,20 +14,25 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
-from annotate_ui.label_studio.decimal_commas import likely_commas
 from annotate_ui.label_studio.located_annotations import (
     FetchedProject,
     LocatedAnnotation,
+    RejectedValues,
     latest,
     locate,
 )
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
-from annotate_ui.label_studio.rejected_values import RejectedValues
-from annotate_ui.label_studio.reserved_slots import Slot
+from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.reveals import Exposures, store_reveals
-from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions
-from annotate_ui.label_studio.slot_matching import SlotClaims
+from annotate_ui.label_studio.revisions import (
+    MARKS,
+    RATINGS,
+    Exposures,
+    Origins,
+    Revisions,
+    store_reveals,
+)
+from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage

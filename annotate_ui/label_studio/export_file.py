@@ -12,14 +12,18 @@ from typing import NamedTuple
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
 from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.decimal_commas import likely_commas
-from annotate_ui.label_studio.export_annotations import Annotations, CountedAnnotation
 from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
     scorers_of_users,
 )
-from annotate_ui.label_studio.export_reading import ExportReading, export_reading
+from annotate_ui.label_studio.export_reading import (
+    Annotations,
+    CountedAnnotation,
+    ExportReading,
+    export_reading,
+)
+from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader

@@ -19,13 +19,12 @@ from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.export_file import read_rows
 from annotate_ui.label_studio.export_inventory import ExportControl, Inventory, read_inventory
 from annotate_ui.label_studio.export_reading import export_reading
-from annotate_ui.label_studio.projects import StoredProject, stored_projects
+from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
 from annotate_ui.label_studio.results import Followed
-from annotate_ui.label_studio.server_projects import NOT_FOUND, exchange
-from annotate_ui.label_studio.stated_controls import stated_controls
 from annotate_ui.label_studio.task_content import TaskReader
 from annotate_ui.label_studio.users import Raters
+from annotate_ui.label_studio.value_ranges import stated_controls
 from study.errors import Fault, StudyError
 from study.importing.existing_content import ExistingContent
 from study.importing.import_store import lock_imports, store_rows

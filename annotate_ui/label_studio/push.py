@@ -7,24 +7,22 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.page_layout import same_page
+from annotate_ui.label_studio.page import same_page
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
+    exchange,
     forget,
+    last_title,
     rated_slots,
     store_controls,
     stored_projects,
     task_places,
-)
-from annotate_ui.label_studio.reserved_slots import Slot, ready, slots
-from annotate_ui.label_studio.results import Pushed
-from annotate_ui.label_studio.revisions import Origins
-from annotate_ui.label_studio.server_projects import (
-    exchange,
-    last_title,
     unknown_projects,
 )
+from annotate_ui.label_studio.results import Pushed
+from annotate_ui.label_studio.revisions import Origins
+from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender, tasks_of
 from study.errors import StudyError

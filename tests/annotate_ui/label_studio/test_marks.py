@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
 from annotate_ui.label_studio.follow import FollowOptions, follow
+from annotate_ui.label_studio.page import NOTHING_TO_MARK
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study

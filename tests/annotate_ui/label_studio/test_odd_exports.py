@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotate_ui.label_studio.follow import FollowOptions, follow
-from annotate_ui.label_studio.stated_controls import stated_controls
+from annotate_ui.label_studio.value_ranges import stated_controls
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
