@@ -130,3 +130,27 @@ def test_four_kinds_of_foreign_projects_come_in_exactly(
                 other, path, controls={"stars": "AC"}, ranges={"stars": (1, 10)}, columns=FIELDS
             )
             assert values(other) == [row for row in values(study) if row[0] == "AC"]
+
+
+CHAT = """<View><Chat name="r" value="$messages"/>
+<Rating name="stars" toName="r" maxRating="10"/></View>"""
+PARAGRAPHS = """<View><Paragraphs name="r" value="$dialogue" nameKey="author" textKey="text"
+layout="dialogue"/><Number name="n" toName="r" min="0" max="10"/></View>"""
+
+
+def test_dialogues_and_ten_stars_come_in_exactly(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: tuple[Member, Member]
+) -> None:
+    said = [{"role": "user", "content": "Q1?"}, {"role": "assistant", "content": "A1."}]
+    more = [*said, {"role": "user", "content": "Q2?"}, {"role": "assistant", "content": "A2."}]
+    chats, (one, two) = made(label_studio, CHAT, {"messages": said}, {"messages": more})
+    turns = [{"author": "user", "text": "Q3?"}, {"author": "assistant", "text": "A3."}]
+    dialogues, (three,) = made(label_studio, PARAGRAPHS, {"dialogue": turns})
+    ada = members[0]
+    given(label_studio, ada, one, ("stars", "rating", 1))
+    given(label_studio, ada, two, ("stars", "rating", 10))
+    given(label_studio, ada, three, ("n", "number", 5))
+    follow(study, server, chats, FollowOptions({"stars": "AC"}))
+    follow(study, server, dialogues, FollowOptions({"n": "CC"}))
+    rows = study.score_table().set_index("response_id")["value"].to_dict()
+    assert rows == {f"task-{one}": 0, f"task-{two}": 100, f"task-{three}": 50}
