@@ -233,7 +233,8 @@ class SlotClaims:
             self._live.add(key)
         else:
             key = slot.id
-            self._set(slot, rater_id=rater_id)
+            # Constructs that study.toml no longer has are dropped.
+            self._set(slot, rater_id=rater_id, construct_keys=list(slot.construct_keys))
         return replace(slot, id=key, rater_id=rater_id)
 
     def _hand_on(self, slot: Slot) -> Slot:
