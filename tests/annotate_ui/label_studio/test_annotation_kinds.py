@@ -205,6 +205,22 @@ def test_a_followed_project_leaves_them_out_and_counts_predictions(study: Study)
     assert [row[::3] for row in values(study)] == [("ls-6", 70), ("ls-7", 60)]
 
 
+def test_predictions_of_a_followed_project_are_the_scores_of_a_judge(study: Study) -> None:
+    server = StandIn()
+    number = of_people(server, annotation(3, 7, QR=60))
+    (task,) = server.tasks[number].values()
+    task["predictions"] = [{**annotation(9, 0, QR=90), "model_version": "m1"}]
+    follow(study, server, number, FollowOptions(annotations={"predictions": "judge"}))
+    task["predictions"][0]["result"][0]["value"]["number"] = 80
+    done = follow(study, server)
+    assert (done.new, done.changed) == (0, 1)
+    rows = study.score_table()
+    assert rows[["scorer", "scorer_kind", "value"]].values.tolist() == [
+        ["ls-7", "human", 60],
+        ["m1", "judge", 80],
+    ]
+
+
 def test_a_pull_leaves_out_what_was_made_from_another_annotation(study: Study) -> None:
     fill(study, queries=1, systems=1)
     reserve(study, 2)
