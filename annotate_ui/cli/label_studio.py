@@ -9,7 +9,12 @@ from typing import Any
 
 import click
 
-from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
+from annotate_ui.cli.label_studio_output import (
+    SHOWN,
+    followed_lines,
+    pulled_lines,
+    pushed_lines,
+)
 from annotate_ui.cli.label_studio_server import ServerPlace, reaches_server
 from study.cli.export_options import ExportNames, reads_export
 from study.cli.options import AS_JSON, print_result, progress
@@ -134,7 +139,7 @@ def sync_command(
       ccrs label-studio sync my-study --url http://127.0.0.1:8080
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.sync import Round, sync_once
+    from annotate_ui.label_studio.pull import Round, sync_once
 
     people = _codes(raters)
     with place.opened() as (study, server):
@@ -183,11 +188,11 @@ def follow_command(
     watch: bool,
     as_json: bool,
 ) -> None:
-    """Pull projects into STUDY that were made in Label Studio, as they grow.
+    """Import projects into STUDY that were made in Label Studio, as they grow.
 
-    Responses are imported from the tasks, or matched with those of STUDY. New annotations become
-    ratings and preferences, edited ones new revisions; values of deleted ones are withdrawn.
-    Options are stored with the project and needed only once.
+    A project is read as `ccrs import` reads its export, and its answers replace those that it
+    brought before: edited values are changed, and those of deleted annotations go. Options are
+    stored with the project and needed only once.
 
     \b
     Examples:
@@ -195,9 +200,8 @@ def follow_command(
       ccrs label-studio follow my-study --project 13 --control better=AC --column model=system
       ccrs label-studio follow my-study --watch
     """
-    from annotate_ui.label_studio.follow import follow
-    from annotate_ui.label_studio.followed_project import FollowOptions
-    from annotate_ui.label_studio.results import Pulled
+    from annotate_ui.label_studio.follow import FollowOptions, follow
+    from annotate_ui.label_studio.results import Followed
     from study.errors import InputError
 
     named = names.read()
@@ -209,18 +213,18 @@ def follow_command(
     codes = {int(user): code for user, code in people.items() if code}
     with place.opened() as (study, server):
 
-        def pull_followed(*project: Any) -> Pulled:
+        def pull_followed(*project: Any) -> Followed:
             return follow(
                 study, server, *project, raters=codes, confirm_new_raters=_confirm_new_raters
             )
 
         done = pull_followed(number, options)
         next_step = [] if watch else [f"Next: ccrs report {shell_word(place.folder)}"]
-        print_result(done.as_json(), [*pulled_lines(done), *next_step], as_json)
+        print_result(done.as_json(), [*followed_lines(done), *next_step], as_json)
         if watch:
             _repeat(
                 pull_followed,
-                lambda done: pulled_lines(done) if done.stored_anything else [],
+                lambda done: followed_lines(done) if done.stored_anything else [],
                 waits_for=(InputError,),
             )
 
@@ -231,7 +235,7 @@ def _repeat(
     **options: Any,
 ) -> None:
     """Run rounds until interrupted, and print the lines about each."""
-    from annotate_ui.label_studio.sync import repeat
+    from annotate_ui.label_studio.pull import repeat
     from study.errors import StudyError
 
     def report(done: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Pulled, Pushed
+    from annotate_ui.label_studio.results import Followed, Pulled, Pushed
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
@@ -39,8 +39,6 @@ def pulled_lines(done: Pulled) -> list[str]:
     lines = [
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
-        *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
-        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
         *done.counts(),
@@ -66,6 +64,21 @@ def pulled_lines(done: Pulled) -> list[str]:
     if len(done.doubtful) > SHOWN:
         lines.append(f"  and {len(done.doubtful) - SHOWN:,} more; --json lists all.")
     return lines
+
+
+def followed_lines(done: Followed) -> list[str]:
+    """Return the messages about following projects."""
+    return [
+        f"{done.new:,} new values, {done.changed:,} changed, {done.withdrawn:,} withdrawn, "
+        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
+        *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
+        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
+        *(f"Accepted: {rule} ({count:,})." for rule, count in done.rules.items()),
+        *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
+        *_projects(done.missing_projects, "are no longer on the server. Their values stay."),
+        *(f"User {user} is rater {code}." for code, user in done.raters.items()),
+        *(f"Warning: {warning}" for warning in done.warnings),
+    ]
 
 
 def _projects(numbers: list[int], text: str) -> list[str]:

@@ -32,10 +32,9 @@ LEFT_OUT = {
     ),
 }
 """How those that are left out are counted."""
-PREDICTIONS = "predictions, which are not made by people"
-PREDICTIONS_OF_FILES = (
-    f"{PREDICTIONS} (--annotations predictions=judge takes them as the scores of a judge that is "
-    "named by their model_version)"
+PREDICTIONS = (
+    "predictions, which are not made by people (--annotations predictions=judge takes them as the "
+    "scores of a judge that is named by their model_version)"
 )
 
 

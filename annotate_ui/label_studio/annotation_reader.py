@@ -21,8 +21,7 @@ from annotate_ui.label_studio.annotations import (
     MarkedParts,
     UnreadableAnnotation,
 )
-from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
-from annotate_ui.label_studio.page_layout import plain_text
+from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
 from annotate_ui.label_studio.result_values import (
     UNPLACED,
     as_integer,

@@ -1,7 +1,7 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,22 +14,25 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
-from annotate_ui.label_studio.decimal_commas import likely_commas
 from annotate_ui.label_studio.located_annotations import (
     FetchedProject,
     LocatedAnnotation,
-    blocked_places,
+    RejectedValues,
     latest,
     locate,
 )
-from annotate_ui.label_studio.preference_store import PreferenceStore
-from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_blocked
-from annotate_ui.label_studio.rejected_values import RejectedValues
-from annotate_ui.label_studio.reserved_slots import Slot
+from annotate_ui.label_studio.projects import StoredProject, TaskKey
+from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.reveals import Exposures, store_reveals
-from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions, origin
-from annotate_ui.label_studio.slot_matching import SlotClaims
+from annotate_ui.label_studio.revisions import (
+    MARKS,
+    RATINGS,
+    Exposures,
+    Origins,
+    Revisions,
+    store_reveals,
+)
+from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
@@ -42,13 +45,12 @@ from study.study import Study
 class AnnotationStore:
     """Stores the annotations of one server, within the transaction of its raters."""
 
-    def __init__(self, study: Study, raters: Raters, result: Pulled, channel: str) -> None:
+    def __init__(self, study: Study, raters: Raters, result: Pulled) -> None:
         self._connection = connection = raters.connection
         self._raters, self._result = raters, result
-        self._claims = SlotClaims(connection, study, channel)
-        self._ratings = Revisions(connection, study, result, RATINGS, channel)
-        self._marks = Revisions(connection, study, result, MARKS, channel)
-        self._preferences = PreferenceStore(connection, study, result)
+        self._claims = SlotClaims(connection, study)
+        self._ratings = Revisions(connection, study, result, RATINGS)
+        self._marks = Revisions(connection, study, result, MARKS)
         self._origins = Origins(connection)
         self._rejected = RejectedValues(connection)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
@@ -56,33 +58,28 @@ class AnnotationStore:
 
     def store(self, projects: Sequence[FetchedProject]) -> None:
         """Store every annotation that is new, edited or deleted."""
-        every = locate(self._connection, projects, self._rater)
-        annotations, keys, kept = self._without_kept(every, projects)
+        annotations = locate(self._connection, projects, self._rater)
         counted = latest(annotations)
-        keys |= {(located.rater_id, located.task_key) for located in counted.values()}
+        keys = {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
         self._claims.vacate(deleted)
-        compared = {task for fetched in projects for task in fetched.compared}
         filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
             annotation, rater = located.annotation, located.rater_id
             if rater is None and annotation.user is not None:
                 self._result.erased += 1
+                self._result.held += 1
             elif rater is None:
+                self._result.held += 1
                 # The person may have been erased from the study: none of their values is stored.
                 self._reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
-            elif located.response_id is None and annotation.task in compared:
-                # Its preferences are stored below.
-                self._reject_values(located, reasons.UNKNOWN_RESPONSE)
-                self._reject(located, *annotation.invalid)
             elif isinstance(slot := self._find_slot(located, rater, counted), str):
+                pulled = self._origins.rater(located.project, annotation.number)
+                self._result.held += slot in reasons.HOLDING and pulled is None
                 self._reject_all(located, slot)
             else:
                 filled.append((located, slot))
-        self._claims.store()
-        # In a project that was not pushed nobody was planned.
-        planned = [slot for located, slot in filled if located.project.following is None]
-        self._result.further = sum(slot.further for slot in planned)
+        self._result.further = sum(slot.further for _, slot in filled)
         shown = [(slot, located.project, located.annotation) for located, slot in filled]
         store_reveals(self._connection, shown)
         exposures = Exposures(self._connection)
@@ -91,13 +88,8 @@ class AnnotationStore:
         for slot in deleted:
             self._ratings.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
             self._marks.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
-        self._preferences.store(projects, annotations, kept, self._raters.has_left, self._reject)
         for project in projects:
             self._reject_unreadable(project)
-            occupants = self._occupants(project, annotations, counted, filled)
-            store_blocked(
-                self._connection, project.project, blocked_places(project.project, occupants)
-            )
         self._flag_commas(filled)
         self._ratings.flush()
         self._marks.flush()
@@ -108,37 +100,6 @@ class AnnotationStore:
         if annotation.user is None:
             return self._origins.rater(project, annotation.number)
         return self._raters.rater_of(annotation.user)
-
-    def _without_kept(
-        self, annotations: Sequence[LocatedAnnotation], projects: Sequence[FetchedProject]
-    ) -> tuple[list[LocatedAnnotation], set[tuple[int | None, TaskKey]], set[str]]:
-        """Return annotations without those whose task has other texts than when it was pulled.
-
-        Stored values of them are kept as they are: it is unknown which text an edit is about.
-        Their raters and tasks, and their ids, are returned as well.
-        """
-        changed = {fetched.project.id: fetched.changed for fetched in projects}
-        others: list[LocatedAnnotation] = []
-        keys: set[tuple[int | None, TaskKey]] = set()
-        kept: set[str] = set()
-        for located in annotations:
-            project, annotation = located.project, located.annotation
-            if project.following is None:
-                others.append(located)
-                continue
-            before = self._origins.response(project, annotation)
-            moved = before is not None and located.response_id not in (None, before.response)
-            if before is not None and (moved or annotation.task in changed[project.id]):
-                self._result.kept += 1
-                kept.add(origin(project, annotation.number))
-                keys.add((located.rater_id, (before.response or 0, project.construct_keys)))
-            elif annotation.task in changed[project.id]:
-                self._reject_all(located, reasons.TASK_CHANGED)
-                pairs = (pair.rejected(reasons.TASK_CHANGED) for pair in annotation.preferences)
-                self._reject(located, *pairs)
-            else:
-                others.append(located)
-        return others, keys, kept
 
     def _slots_of_deleted(
         self, projects: Sequence[FetchedProject], present: set[tuple[int | None, TaskKey]]
@@ -178,7 +139,7 @@ class AnnotationStore:
         """Return the slot that an annotation fills, or the reason why it fills none."""
         project, key = located.project, located.task_key
         if located.response_id is None:
-            return reasons.UNKNOWN_RESPONSE if project.following else reasons.UNKNOWN_TASK
+            return reasons.UNKNOWN_TASK
         if counted[located.rating_key] is not located:
             return reasons.DUPLICATE
         if self._raters.has_left(rater_id):
@@ -316,39 +277,3 @@ class AnnotationStore:
             for located, value in values:
                 if value in slips:
                     self._rejected.doubt(located, rater, construct, value)
-
-    def _occupants(
-        self,
-        fetched: FetchedProject,
-        annotations: Sequence[LocatedAnnotation],
-        counted: Mapping[Any, LocatedAnnotation],
-        filled: Sequence[tuple[LocatedAnnotation, Slot]],
-    ) -> Iterator[tuple[int, Any, bool]]:
-        """Yield the response of a task, its user and whether the study has their value.
-
-        A value that cannot be a rating keeps its place, since its rater may correct it.
-        """
-        project = fetched.project
-        filling = {x.annotation.number for x, _ in filled if x.project is project}
-        for located in annotations:
-            annotation, response = located.annotation, located.response_id
-            if located.project is not project or response not in project.tasks:
-                continue
-            has_value = annotation.number in filling or (
-                counted[located.rating_key] is located
-                and self._has_value(located.rater_id, response, project)
-            )
-            yield response, annotation.user or f"annotation {annotation.number}", has_value
-        for unread in fetched.unreadable:
-            response = fetched.by_task.get(unread.task or 0)
-            if response in project.tasks:
-                rater = self._raters.existing(unread.user)
-                has_value = self._has_value(rater, response, project)
-                yield response, unread.user or f"annotation {unread.number}", has_value
-
-    def _has_value(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
-        """Whether a rater has a value from this project that was not withdrawn."""
-        slot = self._claims.slot_of(rater_id or 0, (response, project.construct_keys))
-        if slot is None or not self._active(self._ratings, slot):
-            return False
-        return self._origins.project(slot) == project.id

@@ -6,8 +6,8 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
-from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
+from annotate_ui.label_studio.short_exports import assign_constructs
 from annotate_ui.label_studio.value_ranges import kind_of, option, range_faults
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FormatOptions

@@ -4,20 +4,26 @@ Controls that rate are mapped to constructs by `--control`, by study.toml, or by
 Values that cannot be ratings become missing values, each with its reason.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
 from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.export_annotations import Annotations, CountedAnnotation
 from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
     scorers_of_users,
 )
-from annotate_ui.label_studio.export_reading import ExportReading, export_reading
+from annotate_ui.label_studio.export_reading import (
+    Annotations,
+    CountedAnnotation,
+    ExportReading,
+    export_reading,
+)
+from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
@@ -28,6 +34,9 @@ from study.importing.readers.source import RecordSource
 from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
 from study.types import ScorerKind
 
+USERS_LEFT_OUT = (
+    "annotations of users that --rater leaves out, or who were erased from the study or left it"
+)
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
@@ -46,6 +55,23 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     found = read_inventory(source, options)
     _check_kinds(source, found, options)
     reading = export_reading(source, found.controls, options)
+    yield from read_rows(source, options, found, reading)
+
+
+def read_rows(
+    source: RecordSource,
+    options: FormatOptions,
+    found: Inventory,
+    reading: ExportReading,
+    without: Collection[int] = (),
+) -> Rows:
+    """Read responses and ratings, except those of the tasks `without`.
+
+    Raises
+    ------
+    InputError
+        The options do not fit the users of the file.
+    """
     scorers = scorers_of_users(found.users, source, options)
     for key, used_range in reading.ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
@@ -54,10 +80,13 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     contents = TaskReader(source, options)
     annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
+    typed: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in tasks(source, options):
         content = contents.read(record)
         if isinstance(content, Fault):
             yield content
+            continue
+        if int(content.record.cells["id"]) in without:
             continue
         yield from content.rows
         for counted in annotations.of(content):
@@ -80,11 +109,25 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             ]
             ratings += len(values)
             yield from values
+            for answer in annotation.answers:
+                if answer.value is not None and answer.construct_key in reading.typed:
+                    typed[scorer.name, answer.construct_key].append(answer.value)
         yield from content.cells.remaining_faults()
     yield from contents.unknown_columns()
     annotations.report_unreadable()
+    source.report.warnings += _commas(typed)
     if not ratings:
         source.report.warnings.append(_no_ratings(annotations.count, found, reading))
+
+
+def _commas(typed: Mapping[tuple[str, str], list[float]]) -> Iterator[str]:
+    """Yield a warning for each value of a number field that a decimal comma explains."""
+    for (scorer, construct), values in typed.items():
+        for value in sorted(likely_commas(values)):
+            yield (
+                f"{scorer!r} gave {value:g} on {construct}, perhaps {value / 10:g}: the field of "
+                "Label Studio drops a decimal comma. Ask the rater, and correct it there."
+            )
 
 
 def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
@@ -132,7 +175,7 @@ def _scorer(
     if annotation.user is None:
         source.report.left_out["annotations of deleted accounts"] += 1
     elif scorer is None:
-        source.report.left_out["annotations of users that --rater leaves out"] += 1
+        source.report.left_out[USERS_LEFT_OUT] += 1
     if scorer is None:
         return None
     place = FROM_PREFILLED if annotation.prefilled else CHANNEL

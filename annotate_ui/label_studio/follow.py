@@ -1,25 +1,89 @@
-"""Following projects that were made in Label Studio: they are pulled as they grow."""
+"""Following projects that were made in Label Studio: each is imported again as it grows.
 
-from collections.abc import Mapping
+A project is read as its export would be (`export_file`) and stored as an imported file is, whose
+answers replace those that the project brought before.
+"""
 
-from annotate_ui.label_studio import FOLLOWED
-from annotate_ui.label_studio.annotation_kinds import JUDGE, REFERENCE
-from annotate_ui.label_studio.annotation_store import AnnotationStore
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+from sqlalchemy import insert, select, update
+
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.followed_content import FollowedContent
-from annotate_ui.label_studio.followed_project import (
-    STORED_OPTIONS,
-    FollowOptions,
-    ReadProject,
-    read_project,
-)
-from annotate_ui.label_studio.projects import StoredProject, stored_projects, stored_scales
+from annotate_ui.label_studio.export_file import read_rows
+from annotate_ui.label_studio.export_inventory import ExportControl, Inventory, read_inventory
+from annotate_ui.label_studio.export_reading import export_reading
+from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
-from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.server_projects import NOT_FOUND, exchange
-from study.errors import StudyError
+from annotate_ui.label_studio.results import Followed
+from annotate_ui.label_studio.task_content import TaskReader
+from annotate_ui.label_studio.users import Raters
+from annotate_ui.label_studio.value_ranges import stated_controls
+from study.errors import Fault, StudyError
+from study.importing.existing_content import ExistingContent
+from study.importing.import_store import lock_imports, store_rows
+from study.importing.importers import FormatOptions
+from study.importing.readers.source import RecordSource
+from study.importing.rows import ResponseRow
+from study.importing.value_store import Replaced
 from study.progress_bar import Advance
+from study.schema import digest
+from study.schema.creation import append_only_suspended
+from study.schema.tables import external_projects, imported_files, raters as rater_table
 from study.study import Study
+
+IMPORTER = "label_studio"
+OTHER_TEXTS = (
+    "tasks whose id or system has another text in the study; values that came from them stay"
+)
+NOT_IN_STUDY = "values of responses that are not in the study"
+
+
+@dataclass(frozen=True)
+class FollowOptions:
+    """How a project is read; see `study.importing.importers.FormatOptions`."""
+
+    controls: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    users_left_out: tuple[int, ...] = ()
+
+    def updated(self, newer: Self) -> Self:
+        """Return these options with newer ones, which take precedence."""
+        users = tuple(sorted({*self.users_left_out, *newer.users_left_out}))
+        merged = {
+            one.name: {**getattr(self, one.name), **getattr(newer, one.name)}
+            for one in fields(self)
+            if one.name != "users_left_out"
+        }
+        return replace(newer, **merged, users_left_out=users)
+
+
+_STORED_OPTIONS = TypeAdapter(FollowOptions)
+
+
+@dataclass
+class _Project:
+    """A project as it is on the server."""
+
+    number: int
+    options: FollowOptions
+    form: FormatOptions
+    source: RecordSource
+    """Its tasks, as a file that a person exported."""
+    found: Inventory
+    """The controls with results, with what the project states, and the users."""
+    fixed: Mapping[str, int]
+    """Construct to the version under which the project's values are stored, if there are any."""
+    has_tasks: bool
 
 
 def follow(
@@ -31,12 +95,12 @@ def follow(
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
     progress: Advance | None = None,
-) -> Pulled:
-    """Pull the projects of a server that a study follows, and one more.
+) -> Followed:
+    """Import the projects of a server that a study follows, and one more.
 
-    Responses are imported from the tasks, or matched with those of the study. New annotations
-    become ratings and preferences, edited ones their next revision; the values of deleted ones are
-    withdrawn. Everything is stored in one transaction, and repeating it changes nothing.
+    Responses are imported from the tasks, or matched with those of the study. Each project's
+    answers replace those that it brought before. Everything is stored in one transaction, and
+    repeating it changes nothing.
 
     Parameters
     ----------
@@ -50,84 +114,237 @@ def follow(
     Raises
     ------
     StudyError
-        The study follows no project of this server, or pushed this one; or annotations are to be
-        taken as the reference, which only an import does.
+        The study follows no project of this server, or pushed this one; or a construct was edited
+        since.
     InputError
         What a project contains cannot be read with its options. Nothing was stored.
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    for kind, taken in () if options is None else options.annotations.items():
-        if taken in {REFERENCE, JUDGE}:
-            raise StudyError(
-                f"--annotations {kind}={taken} is for `ccrs import`: a project is followed for the "
-                "ratings of its people. Export it as JSON and import the file."
-            )
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with exchange(study, server):
+    with exchange(study, server), ExitStack() as files:
         with study.read() as connection:
             pushed = {project.number for project in stored_projects(connection)}
             stored = {p.number: p for p in stored_projects(connection, followed=True)}
-            versions = study.construct_versions(connection)
         if number in pushed:
             raise StudyError(
                 f"Project {number} was pushed from this study: `ccrs label-studio pull` reads it."
             )
-        wanted = _wanted(stored, number, options)
+        wanted = {n: _STORED_OPTIONS.validate_python(p.following) for n, p in stored.items()}
+        if number is not None:
+            known = wanted.get(number, FollowOptions())
+            wanted[number] = known if options is None else known.updated(options)
         if not wanted:
             raise StudyError(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
                 "number in its address."
             )
-        result = Pulled(server.url)
-        projects: list[ReadProject] = []
+        result = Followed(server.url)
+        projects: list[_Project] = []
         for step, (n, used) in enumerate(wanted.items(), 1):
-            # An edited construct does not change what raters answered: their values stay with the
-            # version of the first pull, until the owner gives options for the project again.
-            kept = {} if n not in stored or n == number else stored[n].versions
+            # Options that are given again are for the constructs as they are now.
+            fixed = {} if n not in stored or n == number else stored[n].versions
             try:
-                projects.append(_read(study, server, n, used, {**versions, **kept}, result))
+                projects.append(files.enter_context(_fetched(study, server, n, used, fixed)))
             except ServerError as error:
                 if error.status != NOT_FOUND or n not in stored:
                     raise
                 result.missing_projects.append(n)
             advance(step, len(wanted) + 1)
-        users = {a.user for project in projects for a in project.annotations}
+        users = {user for project in projects for user in _counted_users(project)}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
-            content = FollowedContent(people.connection, study, server, result)
-            fetched = content.fetched(projects, wanted)
-            AnnotationStore(study, people, result, FOLLOWED).store(fetched)
+            lock_imports(people.connection)
+            for project in projects:
+                _store(study, server, people, project, stored.get(project.number), result)
+            result.raters = people.new
         advance(len(wanted) + 1, len(wanted) + 1)
         return result
 
 
-def _wanted(
-    stored: Mapping[int, StoredProject], number: int | None, options: FollowOptions | None
-) -> dict[int, FollowOptions]:
-    """Return how each project is read: those that are followed, and the one that is named."""
-    wanted = {n: STORED_OPTIONS.validate_python(p.following) for n, p in stored.items()}
-    if number is not None:
-        known = wanted.get(number, FollowOptions())
-        wanted[number] = known if options is None else known.updated(options)
-    return wanted
+def _counted_users(project: _Project) -> set[int]:
+    return {*project.found.users} - {*project.options.users_left_out}
 
 
-def _read(
-    study: Study,
-    server: Server,
-    number: int,
-    options: FollowOptions,
-    versions: Mapping[str, int],
-    result: Pulled,
-) -> ReadProject:
+@contextmanager
+def _fetched(
+    study: Study, server: Server, number: int, options: FollowOptions, fixed: Mapping[str, int]
+) -> Iterator[_Project]:
+    """Yield a project as it is now, its tasks in a file like one that a person downloaded."""
+    config = study.config
+    form = FormatOptions(
+        constructs=tuple(spec.key for spec in config.constructs),
+        names={spec.key: spec.name for spec in config.constructs},
+        scales={spec.key: spec.scale for spec in config.constructs},
+        preference_scale=config.preferences.scale,
+        controls={**config.label_studio.controls, **options.controls},
+        declared_controls=options.controls,
+        ranges=options.ranges,
+        values=options.values,
+        columns=options.columns,
+        annotations={kind: taken for kind, taken in options.annotations.items() if taken},
+    )
     xml = server.project(number).xml
     exported = list(server.export(number))
-    with study.read() as connection:
-        scales = stored_scales(connection, versions)
-    project = read_project(number, xml, exported, study.config, versions, scales, options)
-    result.annotations += len(project.annotations) + len(project.unreadable)
-    result.drafts += project.drafts
-    result.ranges |= {f"{number}/{name}": words for name, words in project.ranges.items()}
-    result.edited_by_other += sum(a.edited_by_other for a in project.annotations)
-    result.left_out.update(project.left_out)
-    return project
+    with TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
+        path = Path(folder) / f"project-{number}.json"
+        path.write_text(json.dumps(exported), encoding="utf-8")
+        source = RecordSource(path)
+        found = read_inventory(source, form) if exported else Inventory()
+        _add_stated(found.controls, stated_controls(xml))
+        yield _Project(number, options, form, source, found, fixed, bool(exported))
+
+
+def _add_stated(found: dict[str, ExportControl], stated: Mapping[str, ExportControl]) -> None:
+    """Add what the configuration states to the controls with results."""
+    for name, control in stated.items():
+        used = found.setdefault(name, control)
+        if used is not control:
+            used.types |= control.types
+            used.labels += control.labels
+            used.stated = control.stated
+
+
+def _store(
+    study: Study,
+    server: Server,
+    people: Raters,
+    project: _Project,
+    stored: StoredProject | None,
+    result: Followed,
+) -> None:
+    """Import a project; its answers replace those of its earlier imports."""
+    connection, report = people.connection, project.source.report
+    versions = study.construct_versions(connection)
+    _check_versions(project, versions)
+    codes, gone = _codes(people, project)
+    form = replace(project.form, raters=codes)
+    if not project.has_tasks:
+        _store_project(study, server, people, project, stored, {})
+        return
+    reading = export_reading(project.source, project.found.controls, form, versions)
+    key = _store_project(study, server, people, project, stored, reading.controls)
+    others, kept = _other_texts(people, project, form)
+    if others:
+        report.left_out[OTHER_TEXTS] += len(others)
+    t = imported_files
+    earlier = connection.execute(select(t.c.id, t.c.options).where(t.c.importer == IMPORTER))
+    ours = frozenset(row.id for row in earlier if row.options.get("followed_project") == key)
+    record = {
+        "name": project.source.path.name,
+        "sha256": project.source.sha256,
+        "importer": IMPORTER,
+        "options": {
+            "followed_project": key,
+            "allow_unmatched": True,
+            "revise": False,
+            "conflicts_as_repeats": True,
+        },
+    }
+    rows = read_rows(project.source, form, project.found, reading, others)
+    replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
+    store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)
+    if report.unmatched:
+        report.left_out[NOT_IN_STUDY] += report.unmatched_rows
+    result.ranges |= {
+        f"{project.number}/{n}": words for n, words in reading.stated_ranges().items()
+    }
+    result.add(report, project.found.annotations)
+
+
+def _check_versions(project: _Project, versions: Mapping[str, int]) -> None:
+    for key, version in project.fixed.items():
+        if versions.get(key, version) != version:
+            raise StudyError(
+                f"The construct {key} was edited in study.toml since project {project.number} was "
+                "followed, whose values answer the earlier question. Give --project "
+                f"{project.number} with an option, such as --control NAME={key}, to store them "
+                "under the new version, or --control NAME= to leave them out."
+            )
+
+
+def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]:
+    """Return the rater that each user is, as `--rater` names them, and those who have left.
+
+    Users who were erased are left out. The values of a rater who left stay as they are.
+    """
+    t = rater_table
+    codes: dict[str, str] = {}
+    gone: set[str] = set()
+    for user in project.found.users:
+        rater = None if user in project.options.users_left_out else people.rater_of(user)
+        code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
+        if rater is not None and people.has_left(rater):
+            gone.add(str(code))
+            code = None
+        codes[str(user)] = code or ""
+    return codes, gone
+
+
+def _other_texts(
+    people: Raters, project: _Project, form: FormatOptions
+) -> tuple[set[int], set[int]]:
+    """Return the tasks whose ids have another content in the study, and the responses of these."""
+    existing = ExistingContent(people.connection)
+    reader = TaskReader(RecordSource(project.source.path), form)
+    tasks: set[int] = set()
+    responses: set[int] = set()
+    for record in RecordSource(project.source.path).records():
+        content = reader.read(record)
+        for located in () if isinstance(content, Fault) else content.rows:
+            if isinstance(located, Fault) or not isinstance(located.row, ResponseRow):
+                continue
+            own, of_system, differs = _compared(existing, located.row)
+            if differs:
+                assert not isinstance(content, Fault)  # noqa: S101
+                tasks.add(int(content.record.cells["id"]))
+                responses |= {response for response in (own, of_system) if response is not None}
+    return tasks, responses
+
+
+def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[int | None, int | None, bool]:
+    """Return the responses of a row's id and system, and whether one has another content."""
+    text = digest(row.query.encode())
+    passages = [passage.text for passage in row.passages if passage.text.strip()]
+    content = digest(row.response.encode(), *(digest(text.encode()) for text in passages))
+    query = existing.query_ids.get(row.query_id or "")
+    if row.query_id is None and len(same := existing.queries_by_text.get(text, [])) == 1:
+        (query,) = same
+    own = None if row.response_id is None else existing.find(row.response_id)
+    of_system = existing.outputs.get((query or 0, row.system or ""), (None,))[0]
+    differs = query is not None and existing.queries[query].text != text
+    for response in (own, of_system):
+        if response is not None:
+            other = existing.responses[response]
+            stored = existing.queries[other.query].text, other.content
+            differs = differs or stored != (text, content)
+    return own, of_system, differs
+
+
+def _store_project(
+    study: Study,
+    server: Server,
+    people: Raters,
+    project: _Project,
+    stored: StoredProject | None,
+    controls: Mapping[str, Any],
+) -> int:
+    """Store that a project is followed and how it was read now; return the study's key of it."""
+    t, connection = external_projects, people.connection
+    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
+    values = {"controls": controls, "following": following}
+    if stored is None:
+        made = insert(t).values(
+            **values,
+            fields=[],
+            server=server.url,
+            instance=server.identity,
+            external_id=str(project.number),
+            stage=1,
+            overlap=1,
+            config_hash=study.config_hash,
+        )
+        return int(connection.execute(made.returning(t.c.id)).scalar_one())
+    if values != {name: getattr(stored, name) for name in values}:
+        with append_only_suspended(connection, [t.name]):
+            connection.execute(update(t).where(t.c.id == stored.id).values(**values))
+    return stored.id

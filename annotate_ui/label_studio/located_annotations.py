@@ -1,15 +1,18 @@
-"""Annotations with what their task shows and who gave them; the places that they occupy."""
+"""Annotations with what their task shows and who gave them; values that are rejected."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
+from annotate_ui.label_studio.results import Pulled, Rejection
 from annotate_ui.label_studio.task_data import task_names
+from study.schema.tables import raters, rejected_values, responses
 
 
 @dataclass
@@ -19,18 +22,10 @@ class FetchedProject:
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
-    rated: dict[int, int] = field(default_factory=dict)
-    """Of a followed project: number of a task to the response that is rated."""
-    compared: dict[int, dict[str, int]] = field(default_factory=dict)
-    """Number of a task to the responses that are compared, by their name in results."""
-    changed: set[int] = field(default_factory=set)
-    """Tasks whose texts were changed after annotations of them were pulled."""
 
     @property
     def by_task(self) -> dict[int, int]:
         """Number of a task to its response."""
-        if self.project.following is not None:
-            return self.rated
         return {number: response for response, number in self.project.tasks.items()}
 
 
@@ -74,14 +69,11 @@ def locate(
     found: list[tuple[StoredProject, Annotation, int | None]] = []
     for fetched in projects:
         project = fetched.project
-        if project.following is None and project.stage not in names:
+        if project.stage not in names:
             by_response = task_names(connection, project.stage)
             names[project.stage] = {name: response for response, name in by_response.items()}
         for annotation in fetched.annotations:
-            if project.following is not None:
-                response = fetched.rated.get(annotation.task)
-            else:
-                response = names[project.stage].get(annotation.name or "")
+            response = names[project.stage].get(annotation.name or "")
             found.append((project, annotation, response))
     # Raters are looked up in this order, so that new ones are added in the order of rating.
     found.sort(key=lambda row: (row[1].created, row[1].number))
@@ -98,26 +90,76 @@ def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotat
     return newest
 
 
-def blocked_places(
-    project: StoredProject, occupants: Iterable[tuple[int, Hashable, bool]]
-) -> dict[int, int]:
-    """Return how many places of a project's tasks are occupied without a value.
+class RejectedValues:
+    """The rejected values of one pull."""
 
-    In Label Studio a user occupies one place of a task, whatever number of annotations they made.
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._rows: dict[tuple[int, str], dict[str, Any]] = {}
+        self._doubtful: list[tuple[LocatedAnnotation, int, str, float]] = []
 
-    Parameters
-    ----------
-    occupants
-        Of each annotation the response of its task, its user, and whether the study has its value.
-    """
-    users: dict[int, set[Hashable]] = defaultdict(set)
-    with_value: dict[int, set[Hashable]] = defaultdict(set)
-    for response, user, has_value in occupants:
-        users[response].add(user)
-        if has_value:
-            with_value[response].add(user)
-    counts = {
-        response: min(len(some), project.overlap) - min(len(with_value[response]), project.overlap)
-        for response, some in users.items()
-    }
-    return {response: places for response, places in counts.items() if places}
+    def add(
+        self,
+        project: StoredProject,
+        invalid: InvalidValue,
+        annotation: Annotation | None = None,
+        rater_id: int | None = None,
+        response_id: int | None = None,
+    ) -> None:
+        """Add a value; `annotation` is None for an unreadable one."""
+        number = None if annotation is None else annotation.number
+        value = {
+            "response_id": response_id,
+            "rater_id": rater_id,
+            "construct_key": invalid.construct_key,
+            "value": invalid.value,
+            "reason": invalid.reason,
+        }
+        digest = sha256(json.dumps([number, *value.values()]).encode()).hexdigest()
+        self._rows[project.id, digest] = {
+            **value,
+            "project_id": project.id,
+            "digest": digest,
+            "external_id": None if number is None else str(number),
+            "external_at": None if annotation is None else annotation.updated,
+        }
+
+    def doubt(self, located: LocatedAnnotation, rater: int, construct: str, value: float) -> None:
+        """Report a value that is stored and was perhaps not meant."""
+        self._doubtful.append((located, rater, construct, value))
+
+    def store(self, result: Pulled) -> None:
+        """Store the values that no earlier pull stored; add all of them to the result."""
+        t = rejected_values
+        rows = self._connection.execute(select(t.c.project_id, t.c.digest))
+        stored = {(row.project_id, row.digest) for row in rows}
+        new = [row for key, row in self._rows.items() if key not in stored]
+        if new:
+            self._connection.execute(insert(t), new)
+        people = self._connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in people}
+        rated = self._connection.execute(select(responses.c.id, responses.c.key))
+        keys = {row.id: row.key for row in rated}
+        result.rejected_new = len(new)
+        result.rejected = [
+            Rejection(
+                codes.get(row["rater_id"]),
+                keys.get(row["response_id"]),
+                row["construct_key"],
+                row["value"],
+                row["reason"],
+                None if row["external_id"] is None else int(row["external_id"]),
+            )
+            for row in self._rows.values()
+        ]
+        result.doubtful = [
+            Rejection(
+                codes.get(rater),
+                keys.get(located.response_id),
+                construct,
+                f"{value:g}",
+                f"perhaps {value / 10:g}",
+                located.annotation.number,
+            )
+            for located, rater, construct, value in self._doubtful
+        ]

@@ -1,21 +1,28 @@
-"""Projects and tasks in Label Studio as they are stored in the study."""
+"""The projects and tasks of a study: as they are stored, and on the server they are on."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio.client import Project, Server, ServerError
+from annotate_ui.label_studio.task_data import study_name
 from study.base.scales import Scale
+from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
 from study.schema.creation import append_only_suspended
+from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import (
     assignments,
     constructs,
     external_projects,
+    external_raters,
     external_tasks,
     ratings,
     rejected_values,
@@ -40,8 +47,6 @@ class StoredProject:
     overlap: int
     tasks: dict[int, int]
     """Response of each task to the task's number in Label Studio."""
-    blocked: dict[int, int]
-    """Number of places of a task that are occupied without a value, by its response."""
     following: Mapping[str, Any] | None = None
     """How a project that was made there is read; None: it was pushed."""
 
@@ -64,11 +69,8 @@ class StoredProject:
 def stored_projects(connection: Connection, *, followed: bool = False) -> list[StoredProject]:
     """Return the projects that were pushed, or those that are `followed`, the oldest first."""
     tasks: dict[int, dict[int, int]] = {}
-    blocked: dict[int, dict[int, int]] = {}
     for row in connection.execute(select(external_tasks)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
-        if row.lost:
-            blocked.setdefault(row.project_id, {})[row.response_id] = row.lost
     return [
         StoredProject(
             row.id,
@@ -78,7 +80,6 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
             row.controls,
             row.overlap,
             tasks.get(row.id, {}),
-            blocked.get(row.id, {}),
             row.following,
         )
         for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
@@ -92,15 +93,11 @@ def task_places(
     """Return the number of places for annotations in Label Studio, by what is asked about what.
 
     Tasks that are `replaced`, by project, have none.
-
-    Places occupied by annotations without a value are left out: their rater has left, was erased,
-    or has a value elsewhere that counts.
     """
     counts: Counter[TaskKey] = Counter()
     for project in projects:
         for response in project.tasks.keys() - replaced.get(project.id, ()):
-            places = project.overlap - project.blocked.get(response, 0)
-            counts[response, project.construct_keys] += places
+            counts[response, project.construct_keys] += project.overlap
     return counts
 
 
@@ -122,30 +119,6 @@ def store_controls(
     table = external_projects
     with append_only_suspended(connection, [table.name]):
         connection.execute(update(table).where(table.c.id == project.id).values(controls=controls))
-
-
-def store_blocked(
-    connection: Connection, project: StoredProject, blocked: Mapping[int, int]
-) -> None:
-    """Store the number of occupied places without a value, by task; 0 for all others."""
-    changed = {
-        response: blocked.get(response, 0)
-        for response in {*blocked, *project.blocked}
-        if blocked.get(response, 0) != project.blocked.get(response, 0)
-    }
-    if changed:
-        connection.execute(
-            update(external_tasks)
-            .where(
-                external_tasks.c.project_id == project.id,
-                external_tasks.c.external_id == bindparam("number"),
-            )
-            .values(lost=bindparam("places")),
-            [
-                {"number": str(project.tasks[response]), "places": places}
-                for response, places in changed.items()
-            ],
-        )
 
 
 def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
@@ -204,3 +177,128 @@ def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
                     )
                 )
     return len(numbers)
+
+
+NOT_FOUND = 404
+_TITLE = "Made by ccrs-study; delete nothing here. Title: "
+
+
+def project_mark(name: str, number: int, made_of: str) -> str:
+    """Return the mark of a study's project of this number on a server, made of these settings.
+
+    It is part of the project's description, by which a push finds a project again that an
+    interrupted push made.
+    """
+    digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
+    return f"{_mark(name)}{number} {digest}]"
+
+
+def _mark(name: str) -> str:
+    return f"[ccrs-study {name} "
+
+
+def description(place: str, title: str, mark: str) -> str:
+    """Return a project's description with the title of its push, which `last_title` reads."""
+    return f"{place} {_TITLE}{title} {mark}"
+
+
+@dataclass(frozen=True)
+class ServerProjects:
+    """The projects that a study pushed, compared with what the server has."""
+
+    study_name: str
+    """The name by which projects of the study are marked."""
+    listed: Sequence[Project]
+    """All projects of the server, also those of others."""
+    present: Sequence[StoredProject]
+    """Those of the study that the server still has."""
+    deleted: Sequence[StoredProject]
+    """Those of the study that the server no longer has."""
+
+    @property
+    def missing(self) -> list[StoredProject]:
+        """Deleted ones whose tasks the study still has."""
+        return [project for project in self.deleted if project.tasks]
+
+
+def last_title(on_server: ServerProjects) -> str | None:
+    """Return the title with which the study's newest project was pushed; None: there is none."""
+    mark = f" {_mark(on_server.study_name)}"
+    for project in sorted(on_server.listed, key=lambda project: project.id, reverse=True):
+        text, found, _ = project.description.rpartition(mark)
+        if found and _TITLE in text:
+            return text.split(_TITLE, 1)[1]
+    return None
+
+
+def unknown_projects(on_server: ServerProjects, stored: Iterable[StoredProject]) -> list[int]:
+    """Return the numbers of projects that were made for this study but are not stored in it.
+
+    Such a study was restored to an earlier backup, or a copy of it was pushed.
+    """
+    mark, known = _mark(on_server.study_name), {project.number for project in stored}
+    return [p.id for p in on_server.listed if mark in p.description and p.id not in known]
+
+
+@contextmanager
+def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
+    """Lock a study's exchange with Label Studio, check the server and yield its projects.
+
+    One command at a time: two would read the server at different moments and contradict each
+    other.
+
+    Raises
+    ------
+    StudyError
+        Another process has the lock, or the study has projects or users of another server.
+    ServerError
+        The server could not be reached or refused.
+    """
+    busy = StudyError(
+        f"Another `ccrs label-studio` is running on {study.folder}. Wait until it has finished."
+    )
+    with exclusive(study.engine, study.folder, LockSpace.LABEL_STUDIO, busy=busy):
+        server.check()
+        _check_identity(study, server)
+        yield _server_projects(study, server)
+
+
+def _check_identity(study: Study, server: Server) -> None:
+    """Refuse a server whose numbers of projects, tasks and users are not those of the study."""
+    with study.read() as connection:
+        for table in (external_projects, external_raters):
+            other = select(table.c.server).where(table.c.instance != server.identity)
+            address = connection.execute(other).scalar()
+            if address is not None:
+                raise StudyError(
+                    f"{study.folder} has ratings or projects of the Label Studio that was at "
+                    f"{address}, and {server.url} is another one or was set up anew: its users and "
+                    "projects have the same numbers and are others. Start the former one with its "
+                    "data folder, at any address. Without it, continue in a new study: `ccrs "
+                    "export` writes the responses and ratings, which `ccrs import` reads."
+                )
+
+
+def _server_projects(study: Study, server: Server) -> ServerProjects:
+    with study.read() as connection:
+        name, known = study_name(connection), stored_projects(connection)
+    listed = server.projects()
+    numbers = {project.id for project in listed}
+    deleted = [
+        project
+        for project in known
+        if project.number not in numbers and _is_deleted(server, project.number)
+    ]
+    present = [project for project in known if project not in deleted]
+    return ServerProjects(name, listed, present, deleted)
+
+
+def _is_deleted(server: Server, number: int) -> bool:
+    """Ask for a project that the server did not list; only a 404 means that it is deleted."""
+    try:
+        server.project(number)
+    except ServerError as error:
+        if error.status == NOT_FOUND:
+            return True
+        raise
+    return False

@@ -7,24 +7,22 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.page_layout import same_page
+from annotate_ui.label_studio.page import same_page
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
+    exchange,
     forget,
+    last_title,
     rated_slots,
     store_controls,
     stored_projects,
     task_places,
-)
-from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
-from annotate_ui.label_studio.results import Pushed
-from annotate_ui.label_studio.revisions import Origins
-from annotate_ui.label_studio.server_projects import (
-    exchange,
-    last_title,
     unknown_projects,
 )
+from annotate_ui.label_studio.results import Pushed
+from annotate_ui.label_studio.revisions import Origins
+from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender, tasks_of
 from study.errors import StudyError
@@ -105,12 +103,10 @@ def _ignored_settings(design: DesignSpec) -> list[str]:
 
 def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectKind, list[int]]:
     """Return what needs a further task, by the kind of project; the result gets what needs none."""
-    with study.write() as connection:
+    with study.read() as connection:
         projects = stored_projects(connection)
         places = task_places(projects, {project.id: tasks for project, tasks in outdated})
         detached = _detached_slots(connection, study, projects)
-        split_by_stage(connection, study, places, detached)
-    with study.read() as connection:
         reserved = slots(connection, study)
         rated = rated_slots(connection)
         current = [slot for slot in reserved if slot.current_keys]
@@ -122,7 +118,6 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
     due = ready(current, rated)
     result.existing = sum(len(project.tasks) for project in projects)
     result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
-    result.blocked = sum(sum(project.blocked.values()) for project in projects)
     result.waiting, result.slots = len(current) - len(due), len(reserved)
     due = [slot for slot in due if slot.id not in detached & rated]
     missing: dict[ProjectKind, list[int]] = defaultdict(list)

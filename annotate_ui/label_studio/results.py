@@ -1,8 +1,10 @@
 """What a push and a pull did, with the words in which commands report it."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
+
+from study.importing.import_report import ImportReport
 
 
 def counted(words: str) -> Any:
@@ -10,18 +12,21 @@ def counted(words: str) -> Any:
     return field(default=0, metadata={"words": words})
 
 
+@dataclass
 class _Result:
     """The result of an exchange with a server."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        # `asdict` would make keys of a Counter's items.
+        plain = {name: dict(v) for name, v in vars(self).items() if isinstance(v, Counter)}
+        return asdict(replace(self, **plain))
 
     def counts(self) -> list[str]:
         """Return a line for each number that is not 0."""
         return [
             f"{getattr(self, one.name):,} {one.metadata['words'].format_map(vars(self))}"
-            for one in fields(self)  # type: ignore[arg-type]
+            for one in fields(self)
             if "words" in one.metadata and getattr(self, one.name)
         ]
 
@@ -55,10 +60,6 @@ class Pushed(_Result):
     """All slots that are reserved for Label Studio."""
     adopted: int = counted("tasks had been sent by an interrupted push.")
     deleted: int = counted("tasks were deleted in Label Studio; unrated ones are sent again.")
-    blocked: int = counted(
-        "places are occupied by people whose value cannot count (it counts elsewhere, or they have "
-        "left or were erased); open slots get further tasks."
-    )
     replaced: int = counted("untouched tasks of an earlier version of a construct were replaced.")
     outdated: int = counted(
         "rated tasks of an earlier version of a construct stay; their values are not part of the "
@@ -111,10 +112,6 @@ class Pulled(_Result):
     )
     marks: int = counted("sets of marks on sentences are new, edited or withdrawn.")
     drafts: int = counted("drafts were left out.")
-    kept: int = counted(
-        "annotations are of tasks whose texts were changed in Label Studio; their values stay as "
-        "they were pulled."
-    )
     further: int = counted(
         "annotations are of more people than were planned for their task; they count as well."
     )
@@ -122,6 +119,10 @@ class Pulled(_Result):
         "annotations were last changed by another user than their rater."
     )
     erased: int = counted("annotations are of people who were erased from the study.")
+    held: int = counted(
+        "annotations hold a place of their task although nothing of them can count: once they are "
+        "deleted in Label Studio, somebody else gets the place."
+    )
     raters: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
     rejected: list[Rejection] = field(default_factory=list)
@@ -132,15 +133,61 @@ class Pulled(_Result):
     """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server; their pulled values stay."""
-    imported: dict[str, int] = field(default_factory=dict)
-    """Queries, responses and other content that came with the tasks of followed projects."""
-    ranges: dict[str, str] = field(default_factory=dict)
-    """PROJECT/CONTROL to the range that a followed project states, and what becomes of it."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Content of followed projects that was not stored, with how often it occurred."""
+    """Annotations that were not read, with how often they occurred."""
 
     @property
     def stored_anything(self) -> bool:
         """Whether the pull wrote anything."""
         values = self.new + self.changed + self.withdrawn + self.marks
-        return bool(values or self.raters or self.rejected_new or self.imported)
+        return bool(values or self.raters or self.rejected_new)
+
+
+@dataclass
+class Followed(_Result):
+    """The result of following projects."""
+
+    server: str
+    annotations: int = 0
+    """Annotations on the server that count."""
+    new: int = 0
+    """Values, preferences and sets of marks that were stored for the first time."""
+    changed: int = 0
+    """Those that replaced what an earlier call stored."""
+    withdrawn: int = 0
+    """Those that are no longer in Label Studio."""
+    unchanged: int = 0
+    imported: dict[str, int] = field(default_factory=dict)
+    """Queries, responses and other content that came with the tasks."""
+    ranges: dict[str, str] = field(default_factory=dict)
+    """PROJECT/CONTROL to the range that a project states, and what becomes of it."""
+    rules: Counter[str] = field(default_factory=Counter)
+    """Rule to how often it accepted something, as `ccrs import` reports it."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Content that was not stored, with how often it occurred."""
+    warnings: list[str] = field(default_factory=list)
+    raters: dict[str, int] = field(default_factory=dict)
+    """New raters: code to the user's number."""
+    missing_projects: list[int] = field(default_factory=list)
+    """Projects that are no longer on the server; their values stay."""
+
+    def add(self, report: ImportReport, annotations: int) -> None:
+        """Add what the import of a project counted."""
+        self.annotations += annotations
+        answers = {"scores", "preferences", "sets of marks"}
+        self.new += sum(report.added[noun] for noun in answers)
+        self.changed += report.changed.total()
+        self.withdrawn += report.withdrawn.total()
+        self.unchanged += sum(report.already[noun] for noun in answers)
+        for noun, count in report.added.items():
+            if count and noun not in answers:
+                self.imported[noun] = self.imported.get(noun, 0) + count
+        self.rules.update(report.rules)
+        self.left_out.update(report.left_out)
+        self.warnings += report.warnings
+
+    @property
+    def stored_anything(self) -> bool:
+        """Whether anything was written."""
+        values = self.new + self.changed + self.withdrawn
+        return bool(values or self.raters or self.imported)

@@ -1,32 +1,116 @@
-"""Values of this channel: their newest revisions, where they came from, and writing new ones."""
+"""Values of this channel: their revisions, where they came from, and what raters had seen."""
 
 import json
-from collections.abc import Callable, Collection
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Subquery, insert, null, select
+from sqlalchemy import Connection, Subquery, insert, select
 
-from annotate_ui.label_studio import CHANNEL, PREFILLED, reasons
+from annotate_ui.label_studio import CHANNEL, reasons
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject
-from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
-from study.facts.comparison_decisions import newest_decisions
+from annotate_ui.label_studio.slots import Slot
+from annotate_ui.tasks.stages import in_order
 from study.facts.counted_marks import newest_marks
 from study.facts.ratings import newest_ratings
 from study.schema import RaterAnswerBase
 from study.schema.human_ratings import AnswerKind
 from study.schema.tables import (
     assignments,
-    comparisons,
-    decisions,
     rater_answers,
     ratings,
     rejected_values,
+    responses,
+    reveals,
     sentence_marks,
 )
 from study.study import Study
+from study.types import Sees
+
+# The server sets both times of an annotation that was never edited this close to each other.
+_SAME_MOMENT = timedelta(seconds=2)
+
+
+class Exposure(NamedTuple):
+    """The fields that a rater had seen when a rating was given."""
+
+    revealed: list[Sees]
+    after_reveal: bool
+    seen_more: bool
+
+
+def store_reveals(
+    connection: Connection, filled: Sequence[tuple[Slot, StoredProject, Annotation]]
+) -> None:
+    """Store that the slots' stages were shown to their raters; each is stored once."""
+    stored = {
+        (row.assignment_id, row.stage)
+        for row in connection.execute(select(reveals.c.assignment_id, reveals.c.stage))
+    }
+    new: dict[tuple[int, int], dict[str, Any]] = {}
+    for slot, project, annotation in filled:
+        key = slot.id, slot.stage.number
+        if key not in stored:
+            new.setdefault(
+                key,
+                {
+                    "assignment_id": slot.id,
+                    "stage": slot.stage.number,
+                    "fields": list(project.fields),
+                    "created_at": _shown_at(annotation),
+                },
+            )
+    if new:
+        connection.execute(insert(reveals), list(new.values()))
+
+
+def _shown_at(annotation: Annotation) -> datetime:
+    """Return when a task was opened, or submitted if that is unknown: an edit adds to its time."""
+    edited = annotation.updated - annotation.created > _SAME_MOMENT
+    if annotation.lead_seconds is None or edited or annotation.lead_seconds > 86_400:
+        return annotation.created
+    return annotation.created - timedelta(seconds=annotation.lead_seconds)
+
+
+class Exposures:
+    """Everything that was shown to raters on any channel, by rater and query."""
+
+    def __init__(self, connection: Connection) -> None:
+        rows = connection.execute(
+            select(
+                assignments.c.rater_id, responses.c.query_id, assignments.c.repeat,
+                reveals.c.assignment_id, reveals.c.created_at, reveals.c.stage, reveals.c.fields,
+            )
+            .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+            .join(responses, assignments.c.response_id == responses.c.id)
+        )  # fmt: skip
+        self._shown: dict[tuple[int, int], list[Any]] = defaultdict(list)
+        for row in rows:
+            self._shown[row.rater_id, row.query_id].append(row)
+
+    def at(self, slot: Slot, time: datetime, shown: Iterable[Sees]) -> Exposure:
+        """Return what the slot's rater had seen of its query when a value was given.
+
+        Parameters
+        ----------
+        time
+            When the annotation was last changed.
+        shown
+            The fields that its task shows.
+        """
+        assert slot.rater_id is not None  # noqa: S101
+        before = [
+            stage
+            for stage in self._shown[slot.rater_id, slot.query_id]
+            if stage.created_at <= time and stage.assignment_id != slot.id
+        ]
+        fields = {field for stage in before for field in stage.fields}.union(shown)
+        later = (s.stage > slot.stage.number and s.repeat == slot.repeat for s in before)
+        return Exposure(list(in_order(fields)), any(later), not fields.issubset(shown))
+
 
 # Rows are written in batches of this size, which bounds memory.
 _BATCH = 2000
@@ -37,8 +121,6 @@ class _Values(NamedTuple):
 
     kind: AnswerKind
     table: Subquery
-    owner: str
-    """Column with what a value belongs to: an assignment, or a comparison."""
     newest: Callable[..., Subquery]
     content: tuple[str, ...]
     """Columns in which revisions differ.
@@ -49,9 +131,8 @@ class _Values(NamedTuple):
 
 _ALWAYS = ("construct_version", "external_id")
 _OF_VALUE = (*_ALWAYS, "value", "status", "reason", "comment")
-RATINGS = _Values("value", ratings, "assignment_id", newest_ratings, (*_OF_VALUE, "flags"))
-MARKS = _Values("marks", sentence_marks, "assignment_id", newest_marks, (*_ALWAYS, "ranges"))
-DECISIONS = _Values("choice", decisions, "comparison_id", newest_decisions, _OF_VALUE)
+RATINGS = _Values("value", ratings, newest_ratings, (*_OF_VALUE, "flags"))
+MARKS = _Values("marks", sentence_marks, newest_marks, (*_ALWAYS, "ranges"))
 # What a withdrawn revision has of the one before.
 _KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
 
@@ -59,7 +140,7 @@ _KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external
 class Revisions:
     """The values of one table as they were before a pull, and the revisions that it adds.
 
-    A pull adds at most one revision for each construct of an owner: a slot or a comparison.
+    A pull adds at most one revision for each construct of a slot.
     """
 
     def __init__(
@@ -68,17 +149,16 @@ class Revisions:
         study: Study,
         result: Pulled,
         values: _Values,
-        channel: str | None = None,
     ) -> None:
         self._connection, self._study, self._result = connection, study, result
         self._values = values
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
-        owners = select(assignments.c.id).where(assignments.c.channel == channel)
-        conditions = () if channel is None else (values.table.c.assignment_id.in_(owners),)
-        newest: Any = connection.execute(select(values.newest(*conditions)))
-        self.newest = {(getattr(row, values.owner), row.construct_key): row for row in newest}
-        """By owner and construct."""
+        owners = select(assignments.c.id).where(assignments.c.channel == CHANNEL)
+        mine = values.table.c.assignment_id.in_(owners)
+        newest: Any = connection.execute(select(values.newest(mine)))
+        self.newest = {(row.assignment_id, row.construct_key): row for row in newest}
+        """By assignment and construct."""
 
     def active(self, owner: int, keys: Collection[str]) -> set[str]:
         """Return those of the constructs that have a value which was not withdrawn."""
@@ -95,7 +175,7 @@ class Revisions:
             "wall_seconds": annotation.lead_seconds,
             "external_id": origin(project, annotation.number),
             "external_at": annotation.updated,
-            "channel": PREFILLED if annotation.prefilled else CHANNEL,
+            "channel": CHANNEL,
             **values,
         }
         outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
@@ -125,7 +205,7 @@ class Revisions:
                 **row.model_dump(),
                 "construct_key": key,
                 "revision": 1 if previous is None else previous.revision + 1,
-                self._values.owner: owner,
+                "assignment_id": owner,
                 "config_hash": self._study.config_hash,
             }
         )
@@ -174,66 +254,35 @@ def project_of(external_id: str | None) -> int | None:
     return int(project) if slash and project.isdigit() else None
 
 
-class EarlierPull(NamedTuple):
-    """What an annotation was pulled with."""
-
-    response: int | None
-    """None: it compared responses."""
-    at: datetime | None
-
-
 class Origins:
     """Which annotation each value came from that was stored before this pull."""
 
     def __init__(self, connection: Connection) -> None:
         self._projects: dict[int, int] = {}
         self._raters: dict[str, int] = {}
-        self._pulled: dict[str, EarlierPull] = {}
         self._rejected: dict[tuple[int | None, int | None], int] = {}
         for row in connection.execute(select(rejected_values)):
             self._rejected[row.rater_id, row.response_id] = row.project_id
             if row.external_id is not None and row.rater_id is not None:
                 self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
-        for table, owners, response in (
-            (decisions, comparisons, null()),
-            (sentence_marks, assignments, assignments.c.response_id),
-            (ratings, assignments, assignments.c.response_id),
-        ):
-            owner = table.c.comparison_id if table is decisions else table.c.assignment_id
+        for table in (sentence_marks, ratings):
             rows = connection.execute(
-                select(
-                    table.c.external_id, table.c.external_at, owners.c.id, owners.c.rater_id,
-                    response.label("response"),
-                )
-                .join_from(table, owners, owner == owners.c.id)
-                .where(table.c.channel.in_((CHANNEL, PREFILLED)))
+                select(table.c.external_id, assignments.c.id, assignments.c.rater_id)
+                .join_from(table, assignments, table.c.assignment_id == assignments.c.id)
+                .where(assignments.c.channel == CHANNEL, table.c.channel == CHANNEL)
                 .order_by(table.c.id)
-            )  # fmt: skip
-            for external_id, at, of, rater, rated in rows:
+            )
+            for external_id, slot, rater in rows:
                 project = project_of(external_id)
                 if project is None:
                     continue
-                if table is not decisions:
-                    self._projects[of] = project
+                self._projects[slot] = project
                 if rater is not None:
                     self._raters[external_id] = rater
-                if at is not None:
-                    self._pulled[external_id] = EarlierPull(rated, at)
 
     def rater(self, project: StoredProject, annotation: int) -> int | None:
         """Return the rater of an annotation that was pulled before."""
         return self._raters.get(origin(project, annotation))
-
-    def response(self, project: StoredProject, annotation: Annotation) -> EarlierPull | None:
-        """Return what an annotation was pulled with before; None: it was not.
-
-        Label Studio reuses the numbers of deleted annotations: one that was created later than
-        what was pulled is another one.
-        """
-        before = self._pulled.get(origin(project, annotation.number))
-        if before is None or before.at is None or annotation.created > before.at:
-            return None
-        return before
 
     def project(self, slot: Slot) -> int | None:
         """Return the project that a slot's values came from."""

@@ -6,10 +6,9 @@ other and is read where the caller names its control.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.short_form import SIGNS, is_short
 from annotate_ui.label_studio.task_content import FIELDS
 from study.errors import Fault
@@ -18,6 +17,24 @@ from study.importing.readers.cells import blank
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.text import abbreviate
+
+
+def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
+    """Return the construct of each control: as mapped, else the construct of the same name.
+
+    An empty construct leaves the control out; None: the construct is unknown.
+    """
+    by_name = {_normalized(name): key for key, name in options.names.items()}
+    by_name |= {_normalized(key): key for key in options.names}
+    return {
+        control: options.controls.get(control, by_name.get(_normalized(control)))
+        for control in controls
+    }
+
+
+def _normalized(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
+
 
 _OF_ANNOTATION = {*SIGNS, "created_at", "updated_at", "agreement", "history"}
 # What a result's value contains, and the type that the full export states with it.

@@ -13,6 +13,7 @@ from study.importing.formats.responses import (
     response_row,
 )
 from study.importing.importers import FormatOptions
+from study.importing.message_text import answer_text
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
@@ -37,6 +38,11 @@ FIELDS: Fields = {
     "system_b": ("system_b",),
     "items": ("items",),
 }
+DIALOGUES = ("messages", "dialogue", "dialog", "conversation", "chat")
+"""Fields with a dialogue, as Label Studio's controls Chat and Paragraphs show it."""
+_SPEAKERS = ("role", "author", "speaker")
+_ASSISTANTS = frozenset({"assistant", "bot", "chatbot", "ai", "model"})
+AFTER_RESPONSE = "messages of a dialogue after the last one of the assistant, which is the response"
 _ITEM_TEXTS = ("response", "answer", "text", "body")
 
 
@@ -70,6 +76,7 @@ class TaskReader:
     def __init__(self, source: RecordSource, options: FormatOptions) -> None:
         self._reader = Reader(source, FIELDS, families=True)
         self._options = options
+        self._left_out = source.report.left_out
         self._renamed: set[str] = set()
         self._fields: dict[str, None] = {}
 
@@ -81,7 +88,7 @@ class TaskReader:
         problem = _problem(task)
         if problem is not None:
             return Fault(*problem, record.number)
-        data = self._rename(task["data"])
+        data = self._without_dialogue(self._rename(task["data"]))
         self._fields.update(dict.fromkeys(task["data"]))
         number = task["id"]
         cells = self._reader.cells(Record(record.number, _with_id(data, number)))
@@ -116,6 +123,27 @@ class TaskReader:
         # A field that the caller names comes before one that has the name already.
         kept = {name: cell for name, cell in data.items() if name in columns or name not in meant}
         return {columns.get(name, name): cell for name, cell in kept.items()}
+
+    def _without_dialogue(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data with a query and a response in place of a dialogue.
+
+        The assistant's last message is the response, and the messages before it are the query.
+        """
+        fields = {name.casefold() for name in data}
+        name = next((n for n in data if n.casefold() in DIALOGUES), None)
+        if name is None or fields.intersection(FIELDS["query"], FIELDS["response"]):
+            return data
+        messages = _messages(data[name])
+        places = [n for n, (speaker, _) in enumerate(messages) if speaker in _ASSISTANTS]
+        if not places or places[-1] == 0:
+            return data
+        last = places[-1]
+        if last + 1 < len(messages):
+            self._left_out[AFTER_RESPONSE] += len(messages) - last - 1
+        before = messages[:last]
+        query = before[0][1] if last == 1 else "\n\n".join(f"{who}: {text}" for who, text in before)
+        others = {field: cell for field, cell in data.items() if field != name}
+        return {**others, "query": query, "response": messages[last][1]}
 
     def _read_pair(self, content: TaskContent, task: Any) -> None:
         cells = content.cells
@@ -164,6 +192,20 @@ class TaskReader:
             passages=passages_of(cells),
             references=cells.listed("references"),
         )
+
+
+def _messages(dialogue: Any) -> list[tuple[str, str]]:
+    """Return speaker and text of each message; none if one of them has no speaker or no text."""
+    messages: list[tuple[str, str]] = []
+    for message in dialogue if isinstance(dialogue, list) else ():
+        if not isinstance(message, dict):
+            return []
+        speaker = next((message[name] for name in _SPEAKERS if message.get(name)), None)
+        text = answer_text(message.get("content", message.get("text")))
+        if not isinstance(speaker, str) or text is None:
+            return []
+        messages.append((speaker.strip().casefold(), text))
+    return messages
 
 
 def _problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -237,7 +279,8 @@ _LACKING = {
     ),
     "number": (
         "has neither the id of a response nor its texts",
-        "Name the texts question (or query) and response (or answer), or identify a response of "
+        "Name the texts question (or query) and response (or answer), or a dialogue (messages with "
+        "role and content) in which an assistant answers, or identify a response of "
         "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
         "gives a field of the task another name.",
     ),

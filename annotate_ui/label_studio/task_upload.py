@@ -8,15 +8,16 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.configuration import Configuration, configuration
-from annotate_ui.label_studio.instructions import instructions
-from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
-from annotate_ui.label_studio.results import Pushed, PushedProject
-from annotate_ui.label_studio.server_projects import (
+from annotate_ui.label_studio.page import Configuration, configuration, instructions
+from annotate_ui.label_studio.projects import (
     ServerProjects,
+    StoredProject,
     description,
     project_mark,
+    store_tasks,
+    stored_projects,
 )
+from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.task_data import NAME, task_data, task_names
 from study.progress_bar import Advance
 from study.schema.tables import external_projects

@@ -57,7 +57,7 @@ _OPTIONS = (
         metavar="KIND=AS",
         help="Annotations of Label Studio that are left out otherwise: ground-truth=ratings or "
         "ground-truth=reference (adjudicated values), prefilled=ratings, which were made from a "
-        "prediction or another annotation, and of files predictions=judge, as scores of a judge "
+        "prediction or another annotation, and predictions=judge, as scores of a judge "
         "that is named by their model_version. Repeatable.",
     ),
 )

@@ -26,6 +26,7 @@ def left_in_label_studio(connection: Connection) -> dict[int, int]:
         assignments.c.rater_id,
         is_live().label("live"),
     ).where(assignments.c.channel == "label_studio")
+    pushed = _pushed(connection)
     waiting: set[Task] = set()
     done: dict[int, set[Task]] = defaultdict(set)
     for response, keys, rater, live in connection.execute(slots):
@@ -33,8 +34,8 @@ def left_in_label_studio(connection: Connection) -> dict[int, int]:
         if rater is not None:
             done[rater].add(task)
         elif live:
-            waiting.add(task)
-    waiting &= _pushed(connection)
+            # A task may ask for a part of what waits: one stage.
+            waiting |= {(response, part) for part in pushed[response] if part.issubset(keys)}
     users = select(external_raters.c.rater_id).where(external_raters.c.rater_id.is_not(None))
     people = set(connection.execute(users).scalars()) - departures(connection).keys()
     left = {rater: len(waiting - done[rater]) for rater in people}
@@ -66,10 +67,14 @@ def asked_constructs(controls: Mapping[str, Mapping[str, Any]]) -> frozenset[str
     )
 
 
-def _pushed(connection: Connection) -> set[Task]:
+def _pushed(connection: Connection) -> dict[int, set[frozenset[str]]]:
+    """Return what the tasks of each response ask for."""
     rows = connection.execute(
         select(external_tasks.c.response_id, external_projects.c.controls).join_from(
             external_tasks, external_projects, external_tasks.c.project_id == external_projects.c.id
         )
     )
-    return {(response, asked_constructs(controls)) for response, controls in rows}
+    pushed: dict[int, set[frozenset[str]]] = defaultdict(set)
+    for response, controls in rows:
+        pushed[response].add(asked_constructs(controls))
+    return pushed

@@ -23,6 +23,10 @@ class ImportReport:
     added: Counter[str] = field(default_factory=Counter)
     already: Counter[str] = field(default_factory=Counter)
     """Table to the number of its rows in the file that were in the study before."""
+    changed: Counter[str] = field(default_factory=Counter)
+    """Table to the number of its rows whose content replaces that of an earlier import."""
+    withdrawn: Counter[str] = field(default_factory=Counter)
+    """Table to the number of rows of an earlier import that this one no longer has."""
     rules: Counter[str] = field(default_factory=Counter)
     """Rule to how often it accepted something that is not in the documented form."""
     left_out: Counter[str] = field(default_factory=Counter)

@@ -15,6 +15,7 @@ from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, MarksRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
+from study.importing.value_store import Replaced
 from study.schema import now
 from study.schema.creation import append_only_suspended
 from study.schema.tables import imported_files, scorer_answers
@@ -92,39 +93,75 @@ def import_rows(
             return ImportSummary.of(report, source, importer, before)
         if corrected is not None:
             report.rules[CORRECTED] += _delete_scores(connection, corrected)
-        existing = ExistingContent(connection)
-        content = ContentStore(connection, existing, report, revise=revise)
-        checks = ValueChecks(
-            connection, study.config, existing, report, conflicts_as_repeats=conflicts_as_repeats
-        )
-        expected = ExpectedStore(connection, study.config, content, report)
-        _add_rows(rows, content, expected, checks, report)
-        content.finish()
-        expected.finish()
-        versions = study.construct_versions(connection)
-        checks.join(connection, versions)
-        if not allow_unmatched:
-            report.faults += _unmatched_faults(existing, checks, report)
-        if report.faults:
-            in_order = sorted(report.faults, key=lambda fault: fault.row or math.inf)
-            raise InputError(source, in_order, report.notes)
-        report.warnings += checks.warnings()
-        report.warnings += _missing_fields(study, content)
-        if before is None or report.added.total():
-            counts = {
-                **{f"added {noun}": n for noun, n in report.added.items() if n},
-                **{f"already {noun}": n for noun, n in report.already.items() if n},
-                **{f"accepted: {rule}": n for rule, n in report.rules.items()},
-                **{f"left out: {content}": n for content, n in report.left_out.items()},
-                "unmatched": report.unmatched_rows,
-            }
-            files = Batch(connection, imported_files)
-            file_id = files.add(
-                **record, counts=counts, config_hash=study.config_hash, created_at=now()
-            )
-            files.finish()
-            checks.store(connection, versions, file_id)
+        store_rows(connection, study, rows, record, report, repeated=before is not None)
     return ImportSummary.of(report, source, importer)
+
+
+def store_rows(
+    connection: Connection,
+    study: "Study",
+    rows: Iterable[LocatedRow | Fault],
+    record: Mapping[str, Any],
+    report: ImportReport,
+    *,
+    repeated: bool = False,
+    replaced: Replaced = Replaced(),  # noqa: B008  (it cannot be changed)
+) -> None:
+    """Store rows within a transaction that has locked imports; see `import_rows`.
+
+    Parameters
+    ----------
+    record
+        What was read and how, as the study records it.
+    repeated
+        Whether it was imported before; it is recorded again only if that changes anything.
+    replaced
+        Earlier imports of the same source in another state: their answers are replaced.
+
+    Raises
+    ------
+    InputError
+        With all faults of the source.
+    """
+    options = record["options"]
+    existing = ExistingContent(connection)
+    content = ContentStore(connection, existing, report, revise=options["revise"])
+    checks = ValueChecks(
+        connection,
+        study.config,
+        existing,
+        report,
+        conflicts_as_repeats=options["conflicts_as_repeats"],
+        replaced=replaced,
+    )
+    expected = ExpectedStore(connection, study.config, content, report)
+    _add_rows(rows, content, expected, checks, report)
+    content.finish()
+    expected.finish()
+    versions = study.construct_versions(connection)
+    checks.join(connection, versions)
+    if not options["allow_unmatched"]:
+        report.faults += _unmatched_faults(existing, checks, report)
+    if report.faults:
+        in_order = sorted(report.faults, key=lambda fault: fault.row or math.inf)
+        raise InputError(record["name"], in_order, report.notes)
+    report.warnings += checks.warnings()
+    report.warnings += _missing_fields(study, content)
+    if repeated and not (report.added + report.changed + report.withdrawn):
+        return
+    counts = {
+        **{f"added {noun}": n for noun, n in report.added.items() if n},
+        **{f"changed {noun}": n for noun, n in report.changed.items() if n},
+        **{f"withdrawn {noun}": n for noun, n in report.withdrawn.items() if n},
+        **{f"already {noun}": n for noun, n in report.already.items() if n},
+        **{f"accepted: {rule}": n for rule, n in report.rules.items()},
+        **{f"left out: {content}": n for content, n in report.left_out.items()},
+        "unmatched": report.unmatched_rows,
+    }
+    files = Batch(connection, imported_files)
+    file_id = files.add(**record, counts=counts, config_hash=study.config_hash, created_at=now())
+    files.finish()
+    checks.store(connection, versions, file_id)
 
 
 def lock_imports(connection: Connection) -> None:

@@ -12,7 +12,7 @@ from study.importing.import_report import BLANK, ImportReport
 from study.importing.marked_texts import MarkedTexts
 from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
-from study.importing.value_store import Entry, ImportedKind, ValueStore
+from study.importing.value_store import Entry, ImportedKind, Replaced, ValueStore
 from study.schema.tables import (
     imported_marks,
     judge_runs,
@@ -114,6 +114,7 @@ class ValueChecks:
         report: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
+        replaced: Replaced = Replaced(),  # noqa: B008  (it cannot be changed)
     ) -> None:
         self._config = config
         self._existing = existing
@@ -129,10 +130,10 @@ class ValueChecks:
         """Responses that are no longer in use, with the rows that name them."""
         self.columns: dict[str, tuple[str, str | None]] = {}
         """Name of a response that is not in the study to its field and column."""
-        again = conflicts_as_repeats
-        self.scores = ValueStore(SCORES, report, conflicts_as_repeats=again)
-        self.preferences = ValueStore(PREFERENCES, report, conflicts_as_repeats=again)
-        self.marks = ValueStore(MARKS, report, conflicts_as_repeats=again)
+        self.scores, self.preferences, self.marks = (
+            ValueStore(kind, report, conflicts_as_repeats=conflicts_as_repeats, replaced=replaced)
+            for kind in (SCORES, PREFERENCES, MARKS)
+        )
         self.marked_texts = MarkedTexts(report)
 
     def add_score(self, located: LocatedRow, row: ScoreRow) -> None:

@@ -1,13 +1,14 @@
 """Storing the answers of a file: scores, preferences and marks, one for each key."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Subquery, select
+from sqlalchemy import Connection, Subquery, bindparam, delete, select
 
 from study.importing.bulk_insert import Batch
 from study.importing.import_report import TWICE, ImportReport
 from study.schema import ScorerAnswerBase
+from study.schema.creation import append_only_suspended
 from study.schema.tables import scorer_answers
 
 AGAIN = "the same value again under another id or system of the same response"
@@ -30,6 +31,8 @@ class Entry(NamedTuple):
     """How the file names the scored response or pair."""
     column: str | None = None
     """The file's own column of the value."""
+    answer_id: int = 0
+    """Key of a value already in the study."""
 
     def has_same_content(self, other: "Entry") -> bool:
         """Whether the other entry has the same value, reason and further columns."""
@@ -48,16 +51,32 @@ class ImportedKind(NamedTuple):
     """The answers' column `item`; of a comparison it follows from the second response."""
 
 
+class Replaced(NamedTuple):
+    """The files whose answers an import replaces: they are earlier states of what it reads."""
+
+    files: frozenset[int] = frozenset()
+    stays: Callable[[int, str], bool] = lambda response, scorer: False  # noqa: ARG005
+    """Whether the answers of a scorer on a response stay although the import lacks them."""
+
+
 class ValueStore:
     """Answers of one kind, collected in memory and compared with each other and the study."""
 
     def __init__(
-        self, form: ImportedKind, report: ImportReport, *, conflicts_as_repeats: bool = False
+        self,
+        form: ImportedKind,
+        report: ImportReport,
+        *,
+        conflicts_as_repeats: bool = False,
+        replaced: Replaced = Replaced(),  # noqa: B008  (it cannot be changed)
     ) -> None:
         self._form = form
         self._extra = tuple(form.extra)
         self._report = report
         self._as_repeats = conflicts_as_repeats
+        self._replaced = replaced
+        self._outdated: set[int] = set()
+        """Stored answers that go: they have another value now, or none."""
         self._entries: dict[Key, Entry] = {}
 
     def add(self, key: Key, entry: Entry) -> None:
@@ -81,12 +100,14 @@ class ValueStore:
         `versions` are the current versions of the constructs.
         """
         stored = self._stored(connection, versions) if self._entries else {}
+        earlier = self._earlier(connection)
+        present: set[int] = set()
         new: dict[Key, Entry] = {}
         for key, entry in self._entries.items():
             place = key
             while self._as_repeats:
                 other = stored.get(place) or (self._entries.get(place) if place != key else None)
-                if other is None or other.has_same_content(entry):
+                if other is None or other.has_same_content(entry) or other.answer_id in earlier:
                     break
                 place = _next_repeat(place)
             if place not in stored:
@@ -95,10 +116,22 @@ class ValueStore:
                     self._report.rules[AS_REPEAT] += 1
             elif stored[place].has_same_content(entry):
                 self._report.already[self._form.plural] += 1
+                present.add(stored[place].answer_id)
+            elif stored[place].answer_id in earlier:
+                new[place] = entry
+                self._outdated.add(stored[place].answer_id)
             else:
                 self._conflict(key, stored[place], entry)
         self._entries = new
-        self._report.added[self._form.plural] += len(new)
+        changed = len(self._outdated)
+        gone = earlier - present - self._outdated
+        self._outdated |= gone
+        for counts, number in (
+            (self._report.added, len(new) - changed),
+            (self._report.changed, changed),
+            (self._report.withdrawn, len(gone)),
+        ):
+            counts[self._form.plural] += number
 
     def store(
         self,
@@ -107,7 +140,11 @@ class ValueStore:
         kinds: Mapping[str, str],
         file_id: int,
     ) -> None:
-        """Insert the new answers."""
+        """Insert the new answers, and delete those that they replace."""
+        if self._outdated:
+            with append_only_suspended(connection, [scorer_answers.name]):
+                gone = delete(scorer_answers).where(scorer_answers.c.id == bindparam("answer"))
+                connection.execute(gone, [{"answer": number} for number in self._outdated])
         if not self._entries:
             return
         batch = Batch(connection, scorer_answers)
@@ -136,6 +173,17 @@ class ValueStore:
                 batch.write()
         batch.finish()
 
+    def _earlier(self, connection: Connection) -> set[int]:
+        """Return the stored answers that the import replaces."""
+        if not self._replaced.files:
+            return set()
+        t = self._form.stored
+        response = t.c.response_id if "response_id" in t.c else t.c.response_a_id
+        rows = connection.execute(
+            select(t.c.id, response, t.c.scorer).where(t.c.file_id.in_(self._replaced.files))
+        )
+        return {key for key, of, scorer in rows if not self._replaced.stays(of, scorer)}
+
     def _stored(self, connection: Connection, versions: Mapping[str, int]) -> dict[Key, Entry]:
         t = self._form.stored
         keys = [name for name in ("response_id", "response_a_id", "response_b_id") if name in t.c]
@@ -152,7 +200,7 @@ class ValueStore:
                     extra = tuple(_as_given(row[column]) for column in self._extra)
                     value, reason = row.get("value"), row.get("missing_reason")
                     stored[responses, construct, scorer, row["repeat"]] = Entry(
-                        value, reason, extra
+                        value, reason, extra, answer_id=row["id"]
                     )
         return stored
 

@@ -30,8 +30,8 @@ class ExternalProject(Noun, table=True):
     overlap: int = Field(ge=1)
     """People who rate each task; so many slots of each of its responses are reserved for it."""
     following: dict[str, Any] | None = Field(default=None, sa_type=JSON)
-    """How a project that was made there is read (controls, columns, ranges, values, users left
-    out); null: it was pushed from here."""
+    """How a project that was made there is read (controls, columns, ranges, values, annotations,
+    users left out); null: it was pushed from here."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
@@ -50,7 +50,7 @@ class ExternalTask(Noun, table=True):
     response_id: int = Field(foreign_key="response.id", index=True)
     external_id: Text
     lost: int = 0
-    """Number of its places taken by annotations that fill no slot, as of the last pull."""
+    """Not used any more; 0 in new rows."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

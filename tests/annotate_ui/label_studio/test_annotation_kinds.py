@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import FollowOptions, follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.cli.root import cli
-from study.errors import InputError, StudyError
+from study.errors import InputError
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, task, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -186,8 +185,12 @@ def test_a_followed_project_leaves_them_out_and_counts_predictions(study: Study)
         ("annotations marked as ground truth", 1),
         ("predictions", 1),
     ]
-    with pytest.raises(StudyError, match=r"ground-truth=reference is for `ccrs import`"):
-        follow(study, server, number, FollowOptions(annotations={"ground-truth": "reference"}))
+    follow(study, server, number, FollowOptions(annotations={"ground-truth": "reference"}))
+    rows = study.score_table().dropna(subset="value")
+    assert dict(zip(rows["scorer_kind"], rows["value"], strict=True)) == {
+        "human": 60,
+        "adjudicated": 70,
+    }
     both = FollowOptions(annotations={"ground-truth": "ratings", "prefilled": "ratings"})
     follow(study, server, number, both)
     assert [(name, place, value) for name, _, place, value in values(study)] == [
@@ -200,6 +203,22 @@ def test_a_followed_project_leaves_them_out_and_counts_predictions(study: Study)
     done = follow(study, server, number, FollowOptions(annotations={"prefilled": ""}))
     assert done.withdrawn == 1
     assert [row[::3] for row in values(study)] == [("ls-6", 70), ("ls-7", 60)]
+
+
+def test_predictions_of_a_followed_project_are_the_scores_of_a_judge(study: Study) -> None:
+    server = StandIn()
+    number = of_people(server, annotation(3, 7, QR=60))
+    (task,) = server.tasks[number].values()
+    task["predictions"] = [{**annotation(9, 0, QR=90), "model_version": "m1"}]
+    follow(study, server, number, FollowOptions(annotations={"predictions": "judge"}))
+    task["predictions"][0]["result"][0]["value"]["number"] = 80
+    done = follow(study, server)
+    assert (done.new, done.changed) == (0, 1)
+    rows = study.score_table()
+    assert rows[["scorer", "scorer_kind", "value"]].values.tolist() == [
+        ["ls-7", "human", 60],
+        ["m1", "judge", 80],
+    ]
 
 
 def test_a_pull_leaves_out_what_was_made_from_another_annotation(study: Study) -> None:
@@ -215,6 +234,7 @@ def test_a_pull_leaves_out_what_was_made_from_another_annotation(study: Study) -
     copied["parent_annotation"] = 1
     done = pull(study, server)
     assert {row[0] for row in values(study)} == {"ls-5"}
+    assert done.as_json()["left_out"] == dict(done.left_out)
     assert counted(dict(done.left_out)) == [
         ("annotations made from a prediction or from another annotation", 1)
     ]

@@ -8,11 +8,10 @@ import pytest
 from sqlalchemy import insert, select
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.projects import rated_slots
+from annotate_ui.label_studio.projects import exchange, rated_slots
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.reserved_slots import slots
-from annotate_ui.label_studio.server_projects import exchange
+from annotate_ui.label_studio.slots import slots
 from annotate_ui.monitoring.campaign_progress import campaign_progress
 from study import Study
 from study.errors import StudyError

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.configuration import configuration, control_name
-from annotate_ui.label_studio.instructions import instructions
+from annotate_ui.label_studio.page import configuration, control_name, instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
 from study.base.scales import Scale

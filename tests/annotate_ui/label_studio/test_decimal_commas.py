@@ -2,10 +2,9 @@
 
 import pytest
 
-from annotate_ui.cli.label_studio_output import pulled_lines
-from annotate_ui.label_studio.decimal_commas import likely_commas
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.cli.label_studio_output import followed_lines
+from annotate_ui.label_studio.follow import FollowOptions, follow
+from annotate_ui.label_studio.result_values import likely_commas
 from study import Study
 from tests.annotate_ui.label_studio.export_builder import annotation
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -41,12 +40,10 @@ def test_they_are_stored_and_flagged_at_every_pull(study: Study) -> None:
         server.tasks[project][task]["annotations"].append(annotation(n, 5, n=value))
     for options in (FollowOptions({"n": "AC"}), None):
         done = follow(study, server, None if options is None else project, options)
-        ((rater, response, construct, value, reason),) = [
-            (row.rater, row.response, row.construct, row.value, row.reason) for row in done.doubtful
-        ]
-        assert (rater, construct, value, reason) == ("ls-5", "AC", "75", "perhaps 7.5")
-        assert f"  ls-5 {response} AC: 75: perhaps 7.5" in pulled_lines(done)
-        assert done.rejected == []
-        # Nobody was planned for a project that was not pushed.
-        assert done.further == 0
+        warning = (
+            "'ls-5' gave 75 on AC, perhaps 7.5: the field of Label Studio drops a decimal comma. "
+            "Ask the rater, and correct it there."
+        )
+        assert warning in done.warnings
+        assert f"Warning: {warning}" in followed_lines(done)
     assert sorted(study.score_table()["value"]) == [6, 7, 8, 75]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from annotate_ui.label_studio.export_file import USERS_LEFT_OUT
 from annotate_ui.label_studio.users import Raters
 from study import Study
 from study.cli.commands import import_
@@ -128,7 +129,7 @@ def test_people_of_two_servers_are_not_one(study: Study, tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"user 6 of http://one\.example\.org is erased"):
         import_file(study, path, rater_prefix=None, raters={"5": "bo"})
     done = import_file(study, path, raters={"5": "bo", "6": ""})
-    assert done.left_out == {"annotations of users that --rater leaves out": 1}
+    assert done.left_out == {USERS_LEFT_OUT: 1}
     assert study.score_table()["scorer"].tolist() == ["bo"]
     assert import_file(study, path, rater_prefix="two-").warnings == ()
     assert sorted(study.score_table()["scorer"]) == ["bo", "two-5", "two-6"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotation_kinds import PREDICTIONS_OF_FILES
-from annotate_ui.label_studio.export_annotations import EDITED_BY_OTHER
+from annotate_ui.label_studio.annotation_kinds import PREDICTIONS
+from annotate_ui.label_studio.export_reading import EDITED_BY_OTHER
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
@@ -140,7 +140,7 @@ def test_ground_truth_annotations_are_not_counted_as_raters(study: Study, tmp_pa
 def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> None:
     predicted = {**task(1), "predictions": [{"id": 1, "result": [result("QR", "number", 5)]}]}
     done = import_file(study, written(tmp_path, predicted))
-    assert done.left_out == {PREDICTIONS_OF_FILES: 1}
+    assert done.left_out == {PREDICTIONS: 1}
     assert "its tasks have no annotations" in warned(done)
     chosen = {**annotation(1, 5), "result": [result("side", "pairwise", "left")]}
     done = import_file(study, written(tmp_path, {**task(2, chosen), "data": {"a": 1, "b": 2}}))

@@ -6,18 +6,17 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.label_studio.annotation_kinds import GROUND_TRUTH, LEFT_OUT
-from annotate_ui.label_studio.annotation_store import AnnotationStore
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_content import SYSTEM_TAKEN
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.export_file import USERS_LEFT_OUT
+from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.errors import InputError, StudyError
+from study.importing import import_store
 from study.lifecycle.erase import erase
-from study.schema.tables import assignments, decisions, ratings as rating_table, responses
+from study.schema.tables import imported_files, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import rejections, reserve
+from tests.annotate_ui.label_studio.pushed_study import departs, edited as with_settings, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 XML = """<View><Text name="r" value="$answer"/><Header value="$question"/>
@@ -78,10 +77,15 @@ def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
     skip["was_cancelled"] = True
     server.give(number, second, 7, "10:04", stars={"rating": 2})["ground_truth"] = True
     done = follow(study, server)
-    assert (done.new, done.skipped, len(done.rejected)) == (3, 1, 1)
+    # One was skipped and one is outside the scale: both are missing, with their reasons.
+    assert (done.new, done.rules["a value treated as missing: 9 is outside the scale 1 to 5"]) == (
+        4,
+        1,
+    )
     assert dict(done.left_out) == {
         LEFT_OUT[GROUND_TRUTH]: 1,
         "results of the control 'verdict', which gives choices rather than numbers": 1,
+        "results of the control 'why', which gives textarea rather than numbers": 1,
     }
     assert follow(study, server).stored_anything is False
     assert table(study) == {("ls-5", "task-2"): 100, ("ls-6", "task-2"): 0}
@@ -95,13 +99,6 @@ def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
     assert (done.new, done.changed, done.withdrawn) == (1, 1, 1)
     assert table(study) == {("ls-5", "task-2"): 75, ("ls-5", f"task-{task}"): 50}
     assert follow(study, server).stored_anything is False
-    with study.read() as connection:
-        rows = connection.execute(
-            select(rating_table.c.revision, rating_table.c.value, rating_table.c.comment).order_by(
-                rating_table.c.assignment_id, rating_table.c.revision
-            )
-        ).all()
-    assert rows[:2] == [(1, 100.0, "good\nfine"), (2, 75.0, "good\nfine")]
     server.delete_project(number)
     done = follow(study, server)
     assert (done.missing_projects, done.stored_anything) == ([number], False)
@@ -114,14 +111,14 @@ def test_a_pull_that_is_killed_leaves_nothing(
     server = Foreign()
     number, (task,) = server.make(XML, data(1))
     server.give(number, task, 5, "10:00", stars={"rating": 5})
-    store = AnnotationStore.store
+    store = import_store.store_rows
 
-    def killed(self: Any, projects: Any) -> None:
-        store(self, projects)
+    def killed(*arguments: Any, **options: Any) -> None:
+        store(*arguments, **options)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(AnnotationStore, "store", killed)
+        patched.setattr("annotate_ui.label_studio.follow.store_rows", killed)
         with pytest.raises(KeyboardInterrupt):
             follow(study, server, number, STARS)
     assert len(study.score_table()) == 0
@@ -131,7 +128,7 @@ def test_a_pull_that_is_killed_leaves_nothing(
     assert table(study) == {("ls-5", f"task-{task}"): 100}
 
 
-def test_comparisons_and_rankings_are_preferences_with_revisions(any_study: Study) -> None:
+def test_comparisons_and_rankings_are_preferences_that_change(any_study: Study) -> None:
     study, server = any_study, Foreign()
     of_pair = {"question": "Q?", "answer_a": "One.", "answer_b": "Two."}
     pairs, (pair,) = server.make(PAIRS, of_pair)
@@ -143,7 +140,7 @@ def test_comparisons_and_rankings_are_preferences_with_revisions(any_study: Stud
     server.give(pairs, pair, 6, "10:00")["was_cancelled"] = True
     server.give(ranks, ranked, 5, "10:00", rank={"ranker": {"rank": ["i2", "i0", "i1"]}})
     done = follow(study, server, ranks, FollowOptions({"rank": "AC"}))
-    assert (done.new, done.skipped, done.rejected) == (5, 1, [])
+    assert done.new == 5
     name, sides = f"task-{ranked}", (f"task-{pair}/a", f"task-{pair}/b")
     ranking = {
         ("ls-5", f"{name}/i0", f"{name}/i1"): -1,
@@ -159,13 +156,14 @@ def test_comparisons_and_rankings_are_preferences_with_revisions(any_study: Stud
     assert compared(study) == {("ls-5", *sides): 1}
     one["result"][0]["value"] = {"selected": "both"}
     done = follow(study, server)
-    assert (done.withdrawn, len(done.rejected)) == (1, 1)
+    assert (done.changed, done.rules["a value treated as missing: not a number"]) == (1, 1)
+    assert compared(study) == {}
     assert follow(study, server).stored_anything is False
     erase(study, "ls-5")
-    with study.read() as connection:
-        left = connection.execute(select(decisions.c.external_id)).scalars().all()
-    assert [number for number in left if number is not None] != []
-    assert compared(study) == {}
+    assert len(study.preference_table()) == 1
+    # An erased person is left out from now on.
+    done = follow(study, server)
+    assert (done.stored_anything, done.left_out[USERS_LEFT_OUT]) == (False, 1)
 
 
 def test_what_is_not_mapped_is_asked_for_and_may_be_corrected(study: Study) -> None:
@@ -189,18 +187,21 @@ def test_what_is_not_mapped_is_asked_for_and_may_be_corrected(study: Study) -> N
     assert len(table(study)) == 1
 
 
-def test_ids_that_repeat_between_projects_get_a_prefix(study: Study) -> None:
+def test_a_task_whose_id_has_another_text_is_left_out_and_counted(study: Study) -> None:
     server = Foreign()
     first, (one,) = server.make(XML, data(1, item_id="x", query_id="q"))
     second, (two,) = server.make(XML, data(2, item_id="x", query_id="q"))
     third, (three,) = server.make(XML, data(1, item_id="x", query_id="q"))
+    counts = []
     for number, task, stars in ((first, one, 1), (second, two, 3), (third, three, 5)):
         server.give(number, task, number, f"1{stars}:00", stars={"rating": stars})
-        follow(study, server, number, STARS)
-    assert table(study) == {
-        (f"ls-{first}", "x"): 0, (f"ls-{second}", f"{second}/x"): 50, (f"ls-{third}", "x"): 100,
-    }  # fmt: skip
+        counts.append(follow(study, server, number, STARS).left_out[OTHER_TEXTS])
+    assert counts == [0, 1, 1]
+    assert table(study) == {(f"ls-{first}", "x"): 0, (f"ls-{third}", "x"): 100}
     assert follow(study, server).stored_anything is False
+    # The task's own number is its id where its field is given another name.
+    follow(study, server, second, FollowOptions({}, {"item_id": "item", "query_id": "other"}))
+    assert table(study)[f"ls-{second}", f"task-{two}"] == 50
 
 
 def test_responses_of_the_study_are_matched(study: Study) -> None:
@@ -212,10 +213,7 @@ def test_responses_of_the_study_are_matched(study: Study) -> None:
     for task in (one, two):
         server.give(number, task, 5, "10:00", stars={"rating": 5})
     done = follow(study, server, number, PLAIN)
-    assert (done.new, rejections(done)) == (
-        1,
-        ["its response is not in the study"],
-    )
+    assert (done.new, done.left_out[NOT_IN_STUDY]) == (1, 1)
     other, (task,) = server.make(XML, {"prompt": "x"})
     server.give(other, task, 5, "10:00", stars={"rating": 5})
     with pytest.raises(InputError, match="neither the id of a response nor its texts"):
@@ -231,16 +229,11 @@ def test_a_task_whose_text_is_changed_keeps_what_was_pulled(study: Study) -> Non
     made["result"][0]["value"] = {"rating": 1}
     server.give(number, task, 6, "12:00", stars={"rating": 1})
     done = follow(study, server)
-    assert (done.kept, done.new, done.changed, done.withdrawn) == (1, 0, 0, 0)
-    assert [rejected.rater for rejected in done.rejected] == ["ls-6"]
+    assert (done.left_out[OTHER_TEXTS], done.new, done.changed, done.withdrawn) == (1, 0, 0, 0)
     assert list(table(study).values()) == [100]
-    # Label Studio gives the numbers of deleted tasks and annotations to later ones.
-    made["created_at"] = made["updated_at"] = "2026-01-02T10:00:00Z"
-    server.tasks[number][task]["annotations"].pop()
+    server.tasks[number][task]["data"]["answer"] = "A1."
     done = follow(study, server)
-    assert (done.kept, done.new, done.withdrawn) == (0, 1, 1)
-    assert list(table(study).values()) == [0]
-    assert list(done.left_out) == [SYSTEM_TAKEN]
+    assert (done.new, done.changed, list(table(study).values())) == (1, 1, [0, 0])
 
 
 def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:
@@ -251,12 +244,40 @@ def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:
     server.give(number, two, 6, "11:00", stars={"rating": 5})
     options = STARS.updated(FollowOptions(users_left_out=(6,)))
     done = follow(study, server, number, options, raters={5: "anna"})
-    assert (done.new, rejections(done), dict(done.left_out)) == (
-        1,
-        ["another annotation of the same task by the same rater; the latest counts"],
-        {"annotations of users that --rater leaves out": 1},
-    )
+    assert (done.new, done.left_out[USERS_LEFT_OUT]) == (2, 1)
+    # A rater's second value of a response is its repeat, as in an import.
+    rows = study.score_table()
+    assert rows[["scorer", "repeat", "value"]].values.tolist() == [["anna", 0, 0], ["anna", 1, 100]]
+    server.tasks[number][one]["annotations"].clear()
+    done = follow(study, server)
+    assert (done.changed, done.withdrawn) == (1, 1)
     assert table(study) == {("anna", f"task-{one}"): 100}
+
+
+def test_values_of_a_rater_who_left_stay_as_they_are(study: Study) -> None:
+    server = Foreign()
+    number, (one, two) = server.make(XML, data(1), data(2))
+    made = server.give(number, one, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, STARS)
+    departs(study, "ls-5", "removed")
+    made["result"][0]["value"] = {"rating": 1}
+    server.give(number, two, 5, "11:00", stars={"rating": 1})
+    done = follow(study, server)
+    assert (done.stored_anything, done.left_out[USERS_LEFT_OUT]) == (False, 2)
+    assert list(table(study).values()) == [100]
+
+
+def test_a_construct_that_was_edited_needs_a_decision(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    server.give(number, task, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, STARS)
+    edited = with_settings(study, '[[constructs]]\nkey = "AC"\nname = "AC"\nquestion = "Other?"\n')
+    with pytest.raises(StudyError, match=r"construct AC was edited .*--control NAME=AC"):
+        follow(edited, server)
+    assert follow(edited, server, number, FollowOptions({"stars": "AC"})).new == 1
+    assert list(table(edited).values()) == [100]
+    assert follow(edited, server).stored_anything is False
 
 
 def test_pushed_and_followed_projects_do_not_disturb_each_other(study: Study) -> None:
@@ -274,13 +295,13 @@ def test_pushed_and_followed_projects_do_not_disturb_each_other(study: Study) ->
     server.annotate(pushed, own, 5, "11:00", AC=30)
     assert pull(study, server).new == 2
     assert pull(study, server).stored_anything is False
-    done = follow(study, server)
-    assert (done.changed, done.new, done.withdrawn) == (0, 0, 0)
+    assert follow(study, server).stored_anything is False
     scores = study.score_table()
-    assert sorted(scores["scorer"]) == ["ls-5", "ls-6"]
+    # Of the two values of a rater the one of the pushed project counts.
+    assert scores.set_index("scorer")["value"].to_dict() == {"ls-5": 30, "ls-6": 20}
     with pytest.raises(StudyError, match="was pushed from this study"):
         follow(study, server, pushed, PLAIN)
     with study.read() as connection:
-        kept = connection.execute(select(assignments.c.channel, assignments.c.released_at)).all()
         assert len(connection.execute(select(responses.c.id)).all()) == 1
-    assert sum(row.channel == "label_studio_followed" for row in kept) == 1
+        files = connection.execute(select(imported_files.c.importer)).scalars().all()
+        assert files.count("label_studio") == 1

@@ -1,15 +1,13 @@
 """Sentences are marked in projects that were pushed, and in those that are followed."""
 
-import json
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import FollowOptions, follow
+from annotate_ui.label_studio.page import NOTHING_TO_MARK
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -130,14 +128,16 @@ def test_labels_of_a_followed_project_are_marks(study: Study, server: Any) -> No
     made = server.annotate(project, task, 5, "10:00")
     made["result"] = [marked(0, 8, label="beside"), marked(9, 10, label="nice")]
     done = follow(study, server, project, FOLLOWED)
-    assert (done.marks, done.imported["responses"]) == (1, 1)
-    assert "labels 'nice' without a construct" in done.rejected[0].reason
+    assert (done.new, done.imported["responses"]) == (1, 1)
+    assert done.left_out["labels 'nice' without a construct"] == 1
+    assert study.marks_table()["marked"].tolist() == [1]
     made["result"] = []
-    assert follow(study, server).marks == 1
+    assert follow(study, server).changed == 1
+    assert study.marks_table()["marked"].tolist() == [0]
     server.tasks[project][task]["annotations"].clear()
-    assert follow(study, server).marks == 1
+    assert follow(study, server).withdrawn == 1
     assert follow(study, server).stored_anything is False
-    assert revisions(study) == [(1, [[0, 8]]), (2, []), (3, None)]
+    assert len(study.marks_table()) == 0
     with study.read() as connection:
         assert connection.execute(select(responses.c.text)).scalars().all() == [TEXT]
 
@@ -163,25 +163,6 @@ def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study, s
     assert (pull(asked, server).rejected, revisions(asked)) == ([], [(1, [])])
 
 
-def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study, server: Any) -> None:
-    project = server.create_project(description="", xml=LABELS)
-    (task,) = server.import_tasks(project, [{"data": {"question": "?", "response": TEXT}}])
-    for at, end in (("10:00", 8), ("11:00", 9)):
-        made = server.annotate(project, task, 5, at)
-        made["result"] = [marked(0, end, label="beside")]
-    done = follow(study, server, project, FOLLOWED)
-    assert (done.marks, done.rejected_new) == (1, 1)
-    (rejected,) = done.rejected
-    assert (rejected.construct, rejected.reason) == ("QR", reasons.DUPLICATE)
-    assert [part["end"] for part in json.loads(rejected.value)] == [8]
-    assert follow(study, server).stored_anything is False
-    server.tasks[project][task]["data"]["response"] += " longer"
-    other = server.annotate(project, task, 6, "12:00")
-    other["result"] = [marked(0, 8, label="beside")]
-    given = [one.reason for one in follow(study, server).rejected if one.rater == "ls-6"]
-    assert (given, revisions(study)) == ([reasons.TASK_CHANGED], [(1, [[0, 9]])])
-
-
 def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study, server: Any) -> None:
     path = study.folder / "study.toml"
     second = SETTINGS.replace("QR", "ID").replace("Relevance", "Integration")
@@ -202,18 +183,3 @@ def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study, s
             ("QR", reasons.OTHER_CHANNEL)
         }
         assert (done.rejected_new, pull(asked, server).stored_anything) == (2, False)
-
-
-def test_marks_that_were_pulled_first_are_followed(asked: Study, server: Any) -> None:
-    project = server.create_project(description="", xml=LABELS)
-    task_data = {"query_id": "q0", "system": "system-0"}
-    (task,) = server.import_tasks(project, [{"data": task_data}])
-    made = server.annotate(project, task, 5, "10:00")
-    made["result"] = [marked(0, 8, label="beside")]
-    follow(asked, server, project, FOLLOWED, raters={5: "anna"})
-    give(asked, "anna", keys=["QR"])
-    made["result"] = [marked(0, 9, label="beside")]
-    made["updated_at"] = "2026-01-01T11:00:00Z"
-    done = follow(asked, server)
-    assert (done.marks, done.rejected) == (1, [])
-    assert revisions(asked) == [(1, [[0, 8]]), (2, [[0, 9]])]

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
-from annotate_ui.label_studio.stated_controls import stated_controls
+from annotate_ui.label_studio.follow import FollowOptions, follow
+from annotate_ui.label_studio.value_ranges import stated_controls
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
@@ -29,7 +28,7 @@ def test_of_an_annotation_with_its_history_the_present_values_count(
     number = server.create_project(description="", xml="<View/>")
     server.tasks[number] = {2: {**task(2, made), "drafts": []}}
     done = follow(study, server, number, FollowOptions(controls={"QR": "QR"}))
-    assert (done.new, done.rejected) == (1, [])
+    assert (done.new, dict(done.rules)) == (1, {})
 
 
 def test_values_of_two_controls_of_one_name_are_missing(study: Study, tmp_path: Path) -> None:

@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
 from study import Study
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import rejections
 
 
 def better(key: str, choice: str) -> dict[str, Any]:
@@ -66,25 +63,25 @@ def test_a_choice_between_the_points_of_the_scale_is_no_preference(
     values = {"A is better": -1.0, "A is slightly better": -0.5, "B is better": 1.0}
     options: Any = {"controls": {"which": "AC"}, "columns": {"prompt": "query"}, "values": values}
     reason = "-0.5 is not a point of the scale -2 to 2 in steps of 1"
+    report: Any
     if way == "import":
         path = written(tmp_path, *exported)
         options["values"] = {label: values[label] for label in list(values)[1:]}
         report = import_file(study, path, **options)
-        assert report.rules[f"a value treated as missing: {reason}"] == 1
-        missing = study.preference_table().query("value != value")["missing_reason"].tolist()
-        assert missing == ["out_of_range"]
     else:
         server: Any = StandIn()
         number = server.create_project(
             description="", xml=XML.replace("tie", "A is slightly better")
         )
         server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
-        done = follow(study, server, number, FollowOptions(**options))
-        assert (done.new, rejections(done)) == (1, [reason])
+        report = follow(study, server, number, FollowOptions(**options))
+    assert report.rules[f"a value treated as missing: {reason}"] == 1
+    missing = study.preference_table().query("value != value")["missing_reason"].tolist()
+    assert missing == ["out_of_range"]
     assert study.preference_table()["value"].dropna().tolist() == [1.0]
 
 
-def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(
+def test_a_value_of_a_response_that_is_not_in_the_study_is_counted(
     study: Study, server: Any
 ) -> None:
     number = server.create_project(
@@ -100,15 +97,10 @@ def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(
     options = FollowOptions(controls=controls, columns={"prompt": "query"}, values=VALUES)
     done = follow(study, server, number, options)
     assert (done.new, preferences(study)) == (1, [0.0])
-    (rejected,) = done.rejected
-    assert (rejected.construct, rejected.value, rejected.reason) == (
-        "QR",
-        "70.0",
-        reasons.UNKNOWN_RESPONSE,
-    )
+    assert done.left_out[NOT_IN_STUDY] == 1
 
 
-def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -> None:
+def test_preferences_of_a_changed_task_stay(study: Study, server: Any) -> None:
     number = server.create_project(description="", xml=XML)
     (exported,) = tasks("tie")
     server.tasks[number] = {exported["id"]: {**exported, "drafts": []}}
@@ -118,5 +110,5 @@ def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -
     later = server.annotate(number, exported["id"], 6, "12:00")
     later["result"] = [better("which", "B is better")]
     done = follow(study, server)
-    assert (done.kept, rejections(done)) == (1, [reasons.TASK_CHANGED])
-    assert (done.rejected[0].construct, preferences(study)) == ("AC", [0.0])
+    assert (done.new, done.withdrawn, done.left_out[OTHER_TEXTS]) == (0, 0, 1)
+    assert preferences(study) == [0.0]

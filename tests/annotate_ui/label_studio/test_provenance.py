@@ -145,7 +145,10 @@ def test_a_slot_with_a_removed_construct_asks_for_the_others(study: Study, serve
     push(later, server)
     (project,) = projects(later)
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", AC=20)
-    assert pull(later, server).new == 1
+    done = pull(later, server)
+    assert (done.new, done.further) == (1, 0)
+    again = pull(later, server)
+    assert (again.stored_anything, again.further) == (False, 0)
 
 
 @pytest.mark.parametrize("first", ["staged", "all"])

@@ -2,10 +2,9 @@
 
 import pytest
 
-from annotate_ui.cli.label_studio_output import pulled_lines
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
-from annotate_ui.label_studio.stated_controls import stated_controls
+from annotate_ui.cli.label_studio_output import followed_lines
+from annotate_ui.label_studio.follow import FollowOptions, follow
+from annotate_ui.label_studio.value_ranges import stated_controls
 from study import Study
 from study.errors import InputError, StudyError
 from tests.annotate_ui.label_studio.export_builder import annotation, stars
@@ -44,7 +43,7 @@ def test_the_range_of_a_number_is_mapped(study: Study) -> None:
     done = follow(study, server, project, NUMBERED)
     assert values(study) == [10, 50, 85, 100]
     line = f"Range of {project}/n in Label Studio: 0 to 20, mapped to AC from 0 to 100."
-    assert line in pulled_lines(done)
+    assert line in followed_lines(done)
     assert done.as_json()["ranges"] == {f"{project}/n": "0 to 20, mapped to AC from 0 to 100"}
 
 

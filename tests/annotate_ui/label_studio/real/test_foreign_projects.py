@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import FollowOptions, follow
 from study import Study
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
@@ -108,14 +107,15 @@ def test_four_kinds_of_foreign_projects_come_in_exactly(
     }
     done = follow(study, server)
     assert done.stored_anything is False
-    assert ["250 is outside" in rejected.reason for rejected in done.rejected] == [True]
+    assert any("250 is outside" in rule for rule in done.rules)
 
     with label_studio.client(bo.token) as client:
         result = [{"from_name": "stars", "to_name": "r", "type": "rating", "value": {"rating": 4}}]
         client.patch(f"/api/annotations/{edited}/", json={"result": result}).raise_for_status()
         client.delete(f"/api/annotations/{deleted}/").raise_for_status()
     done = follow(study, server)
-    assert (done.new, done.changed, done.withdrawn, done.rejected) == (0, 1, 0, [])
+    # What was outside the scale had been stored as missing.
+    assert (done.new, done.changed, done.withdrawn) == (0, 1, 1)
     (value,) = [row[3] for row in values(study) if row[:2] == ("AC", names[1])]
     assert abs(value - 100 / 3) < 1e-9
 
@@ -130,3 +130,27 @@ def test_four_kinds_of_foreign_projects_come_in_exactly(
                 other, path, controls={"stars": "AC"}, ranges={"stars": (1, 10)}, columns=FIELDS
             )
             assert values(other) == [row for row in values(study) if row[0] == "AC"]
+
+
+CHAT = """<View><Chat name="r" value="$messages"/>
+<Rating name="stars" toName="r" maxRating="10"/></View>"""
+PARAGRAPHS = """<View><Paragraphs name="r" value="$dialogue" nameKey="author" textKey="text"
+layout="dialogue"/><Number name="n" toName="r" min="0" max="10"/></View>"""
+
+
+def test_dialogues_and_ten_stars_come_in_exactly(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: tuple[Member, Member]
+) -> None:
+    said = [{"role": "user", "content": "Q1?"}, {"role": "assistant", "content": "A1."}]
+    more = [*said, {"role": "user", "content": "Q2?"}, {"role": "assistant", "content": "A2."}]
+    chats, (one, two) = made(label_studio, CHAT, {"messages": said}, {"messages": more})
+    turns = [{"author": "user", "text": "Q3?"}, {"author": "assistant", "text": "A3."}]
+    dialogues, (three,) = made(label_studio, PARAGRAPHS, {"dialogue": turns})
+    ada = members[0]
+    given(label_studio, ada, one, ("stars", "rating", 1))
+    given(label_studio, ada, two, ("stars", "rating", 10))
+    given(label_studio, ada, three, ("n", "number", 5))
+    follow(study, server, chats, FollowOptions({"stars": "AC"}))
+    follow(study, server, dialogues, FollowOptions({"n": "CC"}))
+    rows = study.score_table().set_index("response_id")["value"].to_dict()
+    assert rows == {f"task-{one}": 0, f"task-{two}": 100, f"task-{three}": 50}

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.follow import FollowOptions, follow
 from study import Study
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.test_foreign_projects import given, made
@@ -63,7 +62,7 @@ def test_what_people_accepted_from_a_prediction_is_kept_apart(
     # Nobody gave more than five stars but the judge; the project states ten.
     assert f"Range of {number}/stars in Label Studio: 1 to 10, mapped to AC" in shown
     assert "Left out: annotations made from a prediction or from another annotation" in shown
-    assert "Left out: predictions, which are not made by people (1)." in shown
+    assert "Left out: predictions, which are not made by people" in shown
     bos = f"ls-{bo.id}", "label_studio"
     mine = {(*bos, "m1"): 100 / 3, (*bos, "m2"): 0}
     assert values(study).keys() == mine.keys()

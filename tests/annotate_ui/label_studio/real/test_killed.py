@@ -34,7 +34,7 @@ def killed_sync(study: Study, url: str, seconds: float | None) -> float | None:
         "import sys\n"
         "from study.study import Study\n"
         "from annotate_ui.label_studio.client import Server\n"
-        "from annotate_ui.label_studio.sync import sync_once\n"
+        "from annotate_ui.label_studio.pull import sync_once\n"
         f"study = Study.open({str(study.folder)!r})\n"
         f"with Server({url!r}, {OWNER!r}) as server:\n"
         "    print('speaks', flush=True)\n"
