@@ -7,7 +7,7 @@ decisions are needed, so that they can be printed before the rest of a report is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
@@ -34,6 +34,8 @@ from study.base.scales import Scale
 
 #: More raters are counted and not named.
 _RATERS_NAMED = 4
+
+_BIAS, _LIKE_THESE = "Bias: ", " for raters like these"
 
 
 @dataclass(frozen=True)
@@ -73,17 +75,34 @@ def openings(
         own = [of for of in facts if of.scorer == scorer]
         of_scorer = [d for d in decisions if d.scorer == scorer]
         whole = [d for d in of_scorer if d.construct is None]
+        compared, constructs = _said_once(
+            _compared(described, own), [_of_construct(described, estimates, of) for of in own]
+        )
         results.append(
             JudgeOpening(
                 scorer,
-                _compared(described, own),
-                tuple(_of_construct(described, estimates, of) for of in own),
+                compared,
+                constructs,
                 tuple(answer_lines(described, of_scorer)),
                 shared_remarks(whole),
                 _not_asked(whole),
             )
         )
     return results
+
+
+def _said_once(
+    compared: str, constructs: Sequence[ConstructOpening]
+) -> tuple[str, tuple[ConstructOpening, ...]]:
+    """What was compared, with the raters that the bias on each of several constructs is about."""
+    of_bias = [line for of in constructs for line in of.agreement if line.startswith(_BIAS)]
+    if len(of_bias) < 2 or not all(line.endswith(_LIKE_THESE) for line in of_bias):
+        return compared, tuple(constructs)
+    shorter = (
+        replace(of, agreement=tuple(line.removesuffix(_LIKE_THESE) for line in of.agreement))
+        for of in constructs
+    )
+    return f"{compared} Bias is{_LIKE_THESE}.", tuple(shorter)
 
 
 def lines(opening: JudgeOpening) -> Iterator[str]:
@@ -236,8 +255,8 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         ends = (bias.ci_low, bias.ci_high)
         value = amount(bias.value, scale, ends)
         interval = between(bias, scale, in_points=True)
-        whom = " for raters like these" if bias.target == "raters_like_these" else ""
-        yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip() + whom
+        whom = _LIKE_THESE if bias.target == "raters_like_these" else ""
+        yield f"{_BIAS}{'+' if bias.value > 0 else ''}{value} {interval}".rstrip() + whom
     elif bias is not None:
         yield f"Bias: not defined, {bias.reason}"
 
