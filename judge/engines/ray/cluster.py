@@ -103,8 +103,8 @@ def replica_resources(replicas: int, each: int) -> dict[str, Any]:
             problem = (
                 f"{in_use} The others of the cluster are in use ('ray status' shows by what)."
                 if in_use
-                else f"--replicas {replicas} of {each} {kinds[0]}s each finds too few machines with "
-                f"{each} free ones ('ray status' shows what is in use)."
+                else f"--replicas {replicas} of {each} {kinds[0]}s each finds too few machines "
+                f"with {each} free ones ('ray status' shows what is in use)."
             )
         remove_placement_group(group)
     if problem is not None:
