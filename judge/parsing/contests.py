@@ -23,7 +23,8 @@ _CHANGES = re.compile(
     r"scratch that|oops|no(?=,)|sorry|second thoughts?|(?:on |upon )?(?:further |"
     r"closer )?reflection|reconsider(?:ed|ing)?|revis(?:e[ds]?|ing|ion)|make (?:it|that)|"
     r"closer to|better (?:score|rating)|fairer|more (?:fair|accurate|appropriate|fitting|"
-    r"reasonable)|would be (?:fair|better|right)|is (?:fair|better|right|appropriate)|"
+    r"reasonable)|would be (?:fair|better|right)|"
+    r"is (?:fair|better|right(?! (?:about|on|in|that|and|but)\b)|appropriate)|"
     r"should be(?! (?:noted|added|said|mentioned))|hmm|no(?=\.)|perhaps|maybe|alternatively|"
     r"mine (?:is|would be))\b",
     re.IGNORECASE,

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from judge.parsing.contests import reason_alone
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
 from judge.parsing.score_patterns import Names, score_patterns
@@ -28,6 +29,8 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
     if found is None or _CONDITION.search(sentence) or _OF_OTHERS.search(found["before"]):
         return None
     number, before = found["whole"] or found["given"] or found["fair"], found["before"]
+    if scale:
+        before = reason_alone(before, scale)
     if signed_zero(number) or _ONE_OF_SEVERAL.search(before):
         return None
     # Digits in the sentence itself are a reason unless the judge changes its mind there.

@@ -113,7 +113,7 @@ def _scored(
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
     if (scale.min, scale.max) == (0, 100):
-        answer = rewritten(answer)
+        answer = rewritten(answer, names)
     answer = labels_joined(elements_apart(answer), scale, names)
     score = find_score(answer, scale, names)
     if score is None and not has_thinking(answer):

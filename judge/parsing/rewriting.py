@@ -16,7 +16,7 @@ _CELL_NUMBER = re.compile(r"[*_` ]*-?[0-9]+(?:\.[0-9]+)?(?: ?/ ?[0-9]+| ?%| ?\([
 
 _MAXIMUM = re.compile(r"(?<=[0-9])[*_` ]*\(([0-9]+)\)\Z")
 """The end of the scale in brackets: "84 (100)"."""
-_SCORED = re.compile(rf"(?:{NOUN}|points?|awarded)(?: ?\(.*\))?", re.IGNORECASE)
+_POINTS = re.compile(r"(?:points?|awarded)(?: ?\(.*\))?", re.IGNORECASE)
 
 _UNITS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
@@ -87,7 +87,7 @@ def elements_apart(text: str) -> str:
     )
 
 
-def rewritten(text: str) -> str:
+def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     text = _EQUIVALENT.sub(r"\g<score>/100", text)
     text = "\n".join(
@@ -96,7 +96,7 @@ def rewritten(text: str) -> str:
         else line
         for line in text.split("\n")
     )
-    return "\n".join(_table_rows(text)) if "|" in text else text
+    return "\n".join(_table_rows(text, names)) if "|" in text else text
 
 
 def _english(match: re.Match[str]) -> str:
@@ -120,12 +120,13 @@ def _chinese(match: re.Match[str]) -> str:
     return f"{match['before']}{value}{match['after']}"
 
 
-def _table_rows(text: str) -> list[str]:
+def _table_rows(text: str, names: Names) -> list[str]:
     """Return the lines; a row with one number becomes "name: number", other rows go."""
     lines = text.split("\n")
     ruled = any(_ROW.match(line) and _RULE.fullmatch(line) for line in lines)
     if not ruled:
         return lines
+    label = score_patterns((0, 100), names).label
     kept: list[str] = []
     rows: list[tuple[int, str]] = []
     header: list[str] = []
@@ -139,13 +140,15 @@ def _table_rows(text: str) -> list[str]:
         if len(numbers) > 1 and len(header) == len(cells):
             # Beside weights and highest values, the column whose header names it has the score.
             scored = [
-                cell for name, cell in zip(header, cells, strict=True) if _SCORED.fullmatch(name)
+                cell
+                for name, cell in zip(header, cells, strict=True)
+                if label.fullmatch(name) or _POINTS.fullmatch(name)
             ]
             numbers = [cell for cell in scored if cell in numbers]
         if len(numbers) == 1 and (len(cells) > 1 or header):
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
-            rows.append((len(kept), f"{column}: {numbers[0]}" if _SCORED.fullmatch(column) else ""))
+            rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))
             kept.append(f"{name}: {numbers[0]}")
         elif not numbers and not _RULE.fullmatch(line):
             header = header or cells

@@ -64,7 +64,7 @@ def labelled_scores(
             continue
         if match["alone"] and not (parts or _WHOLE.search(match[0])):
             continue
-        yield float(match["number"] or match["of"] or match["alone"])
+        yield float(match["number"] or match["of"] or match["said"] or match["alone"])
 
 
 _LISTED = re.compile(r"[.)] ")

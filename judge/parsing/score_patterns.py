@@ -28,7 +28,7 @@ _VERBS_AT_END = r"(?:vergeben|geben|ansetzen|bewerten|erteilen)"
 _GIVES = (
     # What a judge says of its own score at the end of a sentence.
     r"\bI\s+(?:(?:would|will|d|ll|m|am)\s+)?(?:therefore\s+|thus\s+|hence\s+)?(?:settl(?:e|ing)\s+(?:on|at|for)|"
-    r"arrive\s+at|go(?:ing)?\s+with|land\s+(?:on|at)|say|(?:put|place|set|rate|score|grade)\s+(?:it|this)\s+at|"
+    r"arrive\s+at|go(?:ing)?\s+with|land\s+(?:on|at)|say|(?:put|place|set|rate|score|grade)\s+(?:it|this|the\s+response|the\s+answer)\s+at|"
     r"(?:give|award|assign)\s+(?:it|this)(?:\s+response)?)\s+(?:an?\s+)?(?:score\s+of\s+)?|"
     r"\b(?:le|lui|lo|la)?\s*(?:asigno|otorgo|doy|dar[íi]a|asignar[íi]a|otorgar[íi]a|pongo|dou|daria|atribuo|"
     r"atribuiria|assegno|darei|assegnerei|attribuisco|attribue|attribuerais|donne|donnerais|mets|mettrais)\s+(?:donc\s+|quindi\s+)?"
@@ -169,7 +169,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
-            rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
+            rf"\s*(?:(?:(?:=>|->|→)\s*)?(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
             rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])"
             r"(?:です|とします|입니다)?\ *[.,;!。]?\s*",
@@ -181,9 +181,10 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
-            rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+)(?P<given>{number}){suffix}(?:とします)?"
+            rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
+            rf"\b{clear}\s+(?:is|comes\s+to|amounts\s+to|stands\s+at)\s+)(?P<given>{number}){suffix}(?:とします)?"
             rf"(?:\ +{_VERBS_AT_END})?|"
-            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})\W*",
+            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})[^\w?]*",
             flags,
         ),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
@@ -192,6 +193,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
             rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
+            rf"\b{verdict}(?P<said>{number})\ *{over}|"
             rf"^\W*[a-z][a-z ]{{2,40}}:\s*(?P<alone>{number}){suffix}\W*$",
             flags | re.MULTILINE,
         ),
