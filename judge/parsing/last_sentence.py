@@ -56,7 +56,8 @@ _CONDITION = re.compile(
 )
 """Words of a condition: "If it had sources, I would give it a 90"."""
 _OF_OTHERS = re.compile(
-    r"\b(?:says?|claims?|states?|mentions?|according to|critics|itself|own|not|never|"
+    r"\b(?:says?|claims?|states?|mentions?|thinks?|believes?|reports?|writes?|wants?|asks?|"
+    r"according to|critics|itself|own|not|never|"
     r"doesn|isn|could|(?:no|perfect|ideal|better|complete) (?:response|answer|one))\b"
     r"[^,;]*\Z|\baccording to\b",
     re.IGNORECASE,

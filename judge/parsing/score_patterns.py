@@ -40,7 +40,8 @@ _GIVES = (
     r"(?:我|因此|所以)[^0-9。，,]{0,12}(?:给|打)[出了]?\s*"
 )
 _LEADS_TO = (
-    r"(?:\b(?:lead(?:s|ing)?|justif(?:y|ies|ying)|warrants?|deserves?|merits?|earns?|gets?|receives?|yields?|"
+    r"(?:\b(?:lead(?:s|ing)?|justif(?:y|ies|ying)|warrants?|"
+    r"(?:it|this|response|answer|text)\s+(?:therefore\s+|thus\s+|hence\s+)?(?:deserve|merit|earn|get|receive)s|"
     r"result(?:s|ing)?|bring(?:s|ing)?|com(?:es|ing)|so|hence|therefore|thus)\b"
     r"[^0-9.]{0,20}\b(?:an?|the)|\b(?:ergibt|vergebe|gebe)\b[^0-9.]{0,20}\b(?:eine|die))\s+"
 )
@@ -154,7 +155,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     hedge = r"(?:(?:probably|about|around|roughly|approximately|circa)\s+|[~≈]\s*){0,2}"
     before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
     written = rf"{hedge}(?P<number>{number}){suffix}(?:\ +or\ +so)?"
-    fitting = r"(?:right|appropriate|warranted|fair|justified|reasonable|fitting)"
+    fitting = r"(?:appropriate|warranted|fair|justified|reasonable|fitting)"
     fits = rf"\ +(?:is|seems|feels|looks)\ +{fitting}(?:\ +here)?"
     why = (
         # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
@@ -182,7 +183,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
             rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
-            rf"\b{clear}\s+(?:is|comes\s+to|amounts\s+to|stands\s+at)\s+)(?P<given>{number}){suffix}(?:とします)?"
+            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|amounts\s+to|stands\s+at)\s+)(?P<given>{number}){suffix}(?:とします)?"
             rf"(?:\ +{_VERBS_AT_END})?|"
             rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})[^\w?]*",
             flags,
