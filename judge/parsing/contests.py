@@ -11,25 +11,30 @@ from functools import lru_cache
 from itertools import islice
 
 from judge.parsing.markup import QUOTES, unmarked
-from judge.parsing.score_forms import labelled_scores, other_scale_of_line, score_of_line
+from judge.parsing.score_lines import labelled_scores, other_scale_of_line, score_of_line
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
 _CHANGES = re.compile(
     # The judge speaks of a score to give, or takes one back.
-    r"\b(?:i(?:'d| would| will|'ll| might| could| may)?(?: also| now| then)? (?:say|give|gave|"
-    r"rate|score|grade|go (?:with|for)|put|set|assign|award|settle|lean|estimate|prefer|pick|"
-    r"choose)|wait|actually|instead|rather|correction|scratch that|oops|no(?=,)|sorry|"
-    r"second thoughts?|(?:on |upon )?(?:further |closer )?reflection|reconsider(?:ed|ing)?|"
-    r"revis(?:e[ds]?|ing|ion)|make (?:it|that)|closer to|better (?:score|rating)|fairer|"
-    r"more (?:fair|accurate|appropriate|fitting|reasonable)|would be (?:fair|better|right)|"
-    r"is (?:fair|better|right|appropriate)|should be|hmm|no(?=\.)|perhaps|maybe|alternatively)\b",
+    r"\b(?:i(?:['’ ]d| would| will|['’ ]ll| might| could| may)?(?: also| now| then|"
+    r" first)? (?:say|give|gave|rate|score|grade|go (?:with|for)|put|set|assign|award|settle|"
+    r"lean|estimate|prefer|pick|choose)|wait|actually|instead(?! of)|rather(?! than)|correction|"
+    r"scratch that|oops|no(?=,)|sorry|second thoughts?|(?:on |upon )?(?:further |"
+    r"closer )?reflection|reconsider(?:ed|ing)?|revis(?:e[ds]?|ing|ion)|make (?:it|that)|"
+    r"closer to|better (?:score|rating)|fairer|more (?:fair|accurate|appropriate|fitting|"
+    r"reasonable)|would be (?:fair|better|right)|"
+    r"is (?:fair|better|right(?! (?:about|on|in|that|and|but)\b)|appropriate)|"
+    r"should be(?! (?:noted|added|said|mentioned))|hmm|no(?=\.)|perhaps|maybe|alternatively|"
+    r"mine (?:is|would be))\b",
     re.IGNORECASE,
 )
 _CHANGED_TO = re.compile(
     # "lowers it to 60", "85 or 90", "minus 30".
     r"\b(?:(?:lower|rais|bring|drop|reduc|adjust|chang|revis|correct)\w*\b[^.!?\n]{0,40}"
-    r"\bto(?: an?)?|or|minus) \Z",
+    r"\bto(?: an?)?|or|minus|(?:could|might|may)(?: well)? be(?: an?| around| about)?) \Z|"
+    # A number alone in the last clause: "However, since the date is wrong, 50."
+    r"\b(?:however|but|so|therefore|thus|hence)\b.*[,;:–—-] \Z",
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
@@ -40,7 +45,7 @@ _TAKEN_BACK = re.compile(
     r"ignore (?:that|this|the|my) (?:score|rating|number|answer|above)|"
     r"(?:i would|i'd|should(?: be)?|let me|must|to) "
     r"(?:subtract|deduct|lower(?:ed)?|reduced?|raised?)\b|"
-    r"half (?:of (?:that|it)|is)|deserves half|no, (?:lower|higher)|"
+    r"half of (?:that|it)|(?:(?<=[.!?] )|(?<=\n))half is|deserves half|no, (?:lower|higher)|"
     r"(?:true|real|actual|my own|own) (?:score|rating)?(?: is|:)? ?(?:much )?(?:lower|higher)|"
     r"(?:it|score) is (?:much|far|really) (?:lower|higher)|response.s own|"
     r"the response (?:asked for|asks (?:me|for)|wants)|i do not follow it)\b|"
@@ -97,12 +102,17 @@ _SHORT = 60
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
 
 
-def contests(text: str, scale: Scale, names: Names) -> Iterator[float | None]:
-    """Yield the scores in a text beside a score; None for one that is written in words."""
+def contests(
+    text: str, scale: Scale, names: Names, *, parts: bool = True
+) -> Iterator[float | None]:
+    """Yield the scores in a text beside a score; None for one that is written in words.
+
+    `parts` as in `labelled_scores`.
+    """
     text = reason_alone(text, scale)
     if not text.strip():
         return
-    yield from labelled_scores(text, scale, names)
+    yield from labelled_scores(text, scale, names, parts=parts)
     for line in text.split("\n"):
         score = score_of_line(line, scale, names)
         if score is not None:

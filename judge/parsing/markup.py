@@ -30,6 +30,8 @@ _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9]
 _TURN_BEGINS = re.compile(
     r"\A(?:\s*(?:<\|start_header_id\|>\w+<\|end_header_id\|>|<\|im_start\|>\w+|<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\]))+"
 )
+_HTML_MARK = re.compile(r"</?(?:b|strong|i|em|u|mark|code|span|h[1-6])>", re.IGNORECASE)
+_HTML_BREAK = re.compile(r"</?(?:p|div)>|<br ?/?>", re.IGNORECASE)
 _CONTROL = re.compile(r"<\|[^<>|\n]{1,40}\|>")
 """Control tokens, by their form: current families have <|eot|>, <|begin_of_box|> and others."""
 
@@ -99,6 +101,7 @@ def plain(text: str) -> str:
     body = text.rstrip()
     gap = text[len(body) :]
     body = _TURN_BEGINS.sub("", body)
+    body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
     body = _CONTROL.sub(" ", without_turn_end(body.replace("\r\n", "\n").translate(_PLAIN)))
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")

@@ -16,22 +16,17 @@ from typing import Literal, NamedTuple
 
 from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
+from judge.parsing.last_sentence import score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
+from judge.parsing.other_scale import names_other_scale
 from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
-from judge.parsing.rewriting import labels_joined, rewritten
-from judge.parsing.score_forms import (
-    ScoreMatch,
-    find_on_other_scale,
-    find_score,
-    labelled_line,
-    labelled_scores,
-    names_other_scale,
-    score_in_last_sentence,
-)
+from judge.parsing.rewriting import elements_apart, labels_joined, rewritten
+from judge.parsing.score_forms import ScoreMatch, find_on_other_scale, find_score
+from judge.parsing.score_lines import labelled_line, labelled_scores
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -118,8 +113,8 @@ def _scored(
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
     if (scale.min, scale.max) == (0, 100):
-        answer = rewritten(answer)
-    answer = labels_joined(answer, scale, names)
+        answer = rewritten(answer, names)
+    answer = labels_joined(elements_apart(answer), scale, names)
     score = find_score(answer, scale, names)
     if score is None and not has_thinking(answer):
         score = _after_reason(answer, scale, names) or _only_labelled(answer, scale, names)
@@ -177,6 +172,7 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     body = answer.rstrip()
     gap = answer[len(body) :]
     reason, _, last = body.rpartition("\n")
+    beside = ""
     # With the line break that follows it, if any: "1." may be the beginning of a list.
     score = find_score(last + gap, scale, names) if reason.strip() else None
     above, _, label = reason.rstrip().rpartition("\n")
@@ -186,6 +182,7 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
             score, reason = below_label, above
     if score is None:
         score = score_in_last_sentence(last, scale, names)
+        beside = score.tail if score else ""
         score = score and replace(score, ended="\n" in gap)
     if score is None:
         reason, block = _last_block(body)
@@ -194,7 +191,7 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
         return None
     # What a judge says last stands, whatever it considered before.
     above = f"{reason}\n{score.tail}\n{score.reason}"
-    return replace(score, rule="last_line", tail="", reason=above)
+    return replace(score, rule="last_line", tail=beside, reason=above)
 
 
 def _only_labelled(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
@@ -265,8 +262,14 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
     if names_other_scale(answer, value, scale):
         return _missing("other_scale")
     contest = chain(
-        labelled_scores(reason_alone(score.reason, scale), scale, names, final=score.final),
-        contests(score.tail, scale, names),
+        labelled_scores(
+            reason_alone(score.reason, scale),
+            scale,
+            names,
+            final=score.final,
+            parts=not score.named,
+        ),
+        contests(score.tail, scale, names, parts=not score.named),
     )
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))

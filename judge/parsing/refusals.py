@@ -44,6 +44,7 @@ _REFUSES_TO_RATE = re.compile(
     r"(?:evaluated|assessed|judged|rated|scored|graded)\b|"
     r"(?:\A|\n)\W*(?:this |the )?(?:response |answer )?(?:cannot|can't) be "
     r"(?:evaluated|rated|scored|assessed)\b|"
+    r"\bsorry,? (?:but )?i (?:can't|cannot|won't)(?=[.,;!\n]|\Z)|"
     r"\bevaluation (?:is )?(?:not possible|impossible)\b|"
     r"\b(?:refuse|decline) to (?:judge|rate|score|evaluate|assess)\b|"
     r"\b(?:a |is a |as a |just a )?placeholder\b|\brandom guess\b|\bdefault (?:value|score)\b|"

@@ -6,13 +6,17 @@ Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 import re
 
 from judge.parsing.markup import undecorated
-from judge.parsing.score_forms import score_of_line
-from judge.parsing.score_patterns import Names, score_patterns
+from judge.parsing.score_lines import score_of_line
+from judge.parsing.score_patterns import NOUN, Names, score_patterns
 from study.base.scales import Scale
 
 _ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
 _RULE = re.compile(r"[\s|:-]+")
-_CELL_NUMBER = re.compile(r"[*_` ]*-?[0-9]+(?:\.[0-9]+)?(?: ?/ ?[0-9]+| ?%)?[*_` ]*")
+_CELL_NUMBER = re.compile(r"[*_` ]*-?[0-9]+(?:\.[0-9]+)?(?: ?/ ?[0-9]+| ?%| ?\([0-9]+\))?[*_` ]*")
+
+_MAXIMUM = re.compile(r"(?<=[0-9])[*_` ]*\(([0-9]+)\)\Z")
+"""The end of the scale in brackets: "84 (100)"."""
+_POINTS = re.compile(r"(?:points?|awarded)(?: ?\(.*\))?", re.IGNORECASE)
 
 _UNITS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
@@ -69,7 +73,21 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
     return _BELOW_LABEL.sub(joined, text)
 
 
-def rewritten(text: str) -> str:
+_ADJACENT = re.compile(
+    rf"(</[a-z_]{{1,30}}>|^<[a-z_]{{1,30}}>)[ \t]*(?=</?[a-z_]{{1,30}}>)|"
+    rf"(</{NOUN}>)[ \t]+(?=[A-Z])",
+    re.IGNORECASE,
+)
+
+
+def elements_apart(text: str) -> str:
+    """Return a text whose elements that stand side by side are on separate lines."""
+    return (
+        _ADJACENT.sub(lambda match: (match[1] or match[2]) + "\n", text) if "</" in text else text
+    )
+
+
+def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     text = _EQUIVALENT.sub(r"\g<score>/100", text)
     text = "\n".join(
@@ -78,7 +96,7 @@ def rewritten(text: str) -> str:
         else line
         for line in text.split("\n")
     )
-    return "\n".join(_table_rows(text)) if "|" in text else text
+    return "\n".join(_table_rows(text, names)) if "|" in text else text
 
 
 def _english(match: re.Match[str]) -> str:
@@ -102,27 +120,39 @@ def _chinese(match: re.Match[str]) -> str:
     return f"{match['before']}{value}{match['after']}"
 
 
-def _table_rows(text: str) -> list[str]:
+def _table_rows(text: str, names: Names) -> list[str]:
     """Return the lines; a row with one number becomes "name: number", other rows go."""
     lines = text.split("\n")
     ruled = any(_ROW.match(line) and _RULE.fullmatch(line) for line in lines)
     if not ruled:
         return lines
-    kept = []
+    label = score_patterns((0, 100), names).label
+    kept: list[str] = []
+    rows: list[tuple[int, str]] = []
     header: list[str] = []
     for line in lines:
         row = _ROW.match(line)
         if row is None:
             kept.append(line)
             continue
-        cells = [cell.strip() for cell in row["cells"].split("|")]
+        cells = [_MAXIMUM.sub(r" /\1", cell.strip("*_` ")) for cell in row["cells"].split("|")]
         numbers = [cell for cell in cells if _CELL_NUMBER.fullmatch(cell)]
-        if len(numbers) == 1 and len(cells) > 1:
-            [number] = numbers
-            name = cells[0] if cells[0] != number else header[0] if header else ""
-            kept.append(f"{name.strip('*_` ')}: {number.strip('*_` ')}")
-        elif len(numbers) == 1 == len(cells) and header:
-            kept.append(f"{header[0]}: {numbers[0].strip('*_` ')}")
+        if len(numbers) > 1 and len(header) == len(cells):
+            # Beside weights and highest values, the column whose header names it has the score.
+            scored = [
+                cell
+                for name, cell in zip(header, cells, strict=True)
+                if label.fullmatch(name) or _POINTS.fullmatch(name)
+            ]
+            numbers = [cell for cell in scored if cell in numbers]
+        if len(numbers) == 1 and (len(cells) > 1 or header):
+            name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
+            column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
+            rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))
+            kept.append(f"{name}: {numbers[0]}")
         elif not numbers and not _RULE.fullmatch(line):
             header = header or cells
+    if len(rows) == 1 and rows[0][1]:
+        # The only score of a table has the label of its column.
+        kept[rows[0][0]] = rows[0][1]
     return kept

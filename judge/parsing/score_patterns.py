@@ -17,12 +17,38 @@ NOUN = (
     r"(?:最终|最終|总体|综合|总)?(?:评分|得分|分数|评级|評価|点数|スコア|得点)|점수|평점|[Оо]ценка|[Бб]алл)"
 )
 # "The answer is 85" may answer the judged query: these words need a colon, or "final".
-AMBIGUOUS = r"(?:answer|output|result|total|overall|final)"
+AMBIGUOUS = r"(?:answer|output|result|total|sum|overall|final)"
 _AFTER_NOUN = r"(?:\s+(?:finale?|globale?|totale?))?"
 _OF = r"(?:(?:out\ +)?of|von|sur|sobre|su|из)"
 """Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
 _WORDS = (
     r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
+)
+_VERBS_AT_END = r"(?:vergeben|geben|ansetzen|bewerten|erteilen)"
+_GIVES = (
+    # What a judge says of its own score at the end of a sentence.
+    r"\bI\s+(?:(?:would|will|d|ll|m|am)\s+)?(?:therefore\s+|thus\s+|hence\s+)?(?:settl(?:e|ing)\s+(?:on|at|for)|"
+    r"arrive\s+at|go(?:ing)?\s+with|land\s+(?:on|at)|say|(?:put|place|set|rate|score|grade)\s+(?:it|this|the\s+response|the\s+answer)\s+at|"
+    r"(?:give|award|assign)\s+(?:it|this)(?:\s+response)?)\s+(?:an?\s+)?(?:score\s+of\s+)?|"
+    r"\b(?:le|lui|lo|la)?\s*(?:asigno|otorgo|doy|dar[íi]a|asignar[íi]a|otorgar[íi]a|pongo|dou|daria|atribuo|"
+    r"atribuiria|assegno|darei|assegnerei|attribuisco|attribue|attribuerais|donne|donnerais|mets|mettrais)\s+(?:donc\s+|quindi\s+)?"
+    r"(?:(?:(?:una?|la|un|uma|une|il|o)\s+)?(?:(?:puntuaci[óo]n|nota|note|punteggio|voto|calificaci[óo]n)\s+(?:de|di)\s+)?)?|"
+    r"\b(?:ich|daher|also|deshalb|somit)\s+(?:vergebe|gebe|bewerte)\s+(?:ich\s+)?(?:(?:die\s+Antwort|sie|das|dies|ihr|daher|also|"
+    r"deshalb)\s+){0,2}(?:mit\s+)?|"
+    r"\bich\s+w[üu]rde\s+(?:(?:die|der|Antwort|sie|das|dies|ihr|daher|also|deshalb)\s+){0,3}(?:mit\s+)?|"
+    r"\bmak(?:es|ing)\s+(?:it|this)\s+an?\s+|(?:よって|したがって|従って)、?\s*|"
+    r"(?:我|因此|所以)[^0-9。，,]{0,12}(?:给|打)[出了]?\s*"
+)
+_LEADS_TO = (
+    r"(?:\b(?:lead(?:s|ing)?|justif(?:y|ies|ying)|warrants?|"
+    r"(?:it|this|response|answer|text)\s+(?:therefore\s+|thus\s+|hence\s+)?(?:deserve|merit|earn|get|receive)s|"
+    r"result(?:s|ing)?|bring(?:s|ing)?|com(?:es|ing)|so|hence|therefore|thus)\b"
+    r"[^0-9.]{0,20}\b(?:an?|the)|\b(?:ergibt|vergebe|gebe)\b[^0-9.]{0,20}\b(?:eine|die))\s+"
+)
+COUNT = (
+    # "3 of 4 facts": a count of things, not a second score.
+    r"[0-9]+\ +(?:of\ +(?:the\ +)?[0-9]+\ +)?(?!(?:to|or|and|out|of|points?|pts|is|if|for|at|would|"
+    r"may|might|could|because|since|would)\b)[A-Za-z]{3,}"
 )
 NUMBER_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twenty": 20}
 END = rf"(?:[0-9]+(?:\.[0-9]+)?|{'|'.join(NUMBER_WORDS)})"
@@ -93,7 +119,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     final = rf"an?\s+(?:final|overall|total)\s+{NOUN}\s+of\s+"
     label = (
         rf"(?:{clear},\s+where\s+[^\n:]{{0,80}}:\s*|{on_scale}\s*:\s*|"
-        rf"{clear}(?:{colon}|\s+(?:is|ist|est|es|é|è)(?=\s|:)\s*:?\s*|\s+)|"
+        rf"{clear}(?:{colon}|\s+(?:is|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|\s*(?:为|是|は|는|은)\s*|\s+)|"
         rf"{ambiguous}{colon}|{announced}|{final})"
     )
 
@@ -130,12 +156,13 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
     written = rf"{hedge}(?P<number>{number}){suffix}(?:\ +or\ +so)?"
     fitting = r"(?:appropriate|warranted|fair|justified|reasonable|fitting)"
-    fits = rf"\ +(?:is|seems)\ +{fitting}(?:\ +here)?"
+    fits = rf"\ +(?:is|seems|feels|looks)\ +{fitting}(?:\ +here)?"
     why = (
         # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
         r"(?P<why>\ +[-–—]+\ +(?=[A-Za-z]).*|\ *:\ +(?=[A-Za-z]).*|"
         r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|\ +\#\ .*|"
-        r"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z])[^()]*\)\ *\.?|"
+        rf"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z]|{COUNT})[^()]*\)\ *\.?|"
+        rf"\ *;\ +(?=[A-Za-z]|{COUNT}).*|"
         rf"(?P<next>\.\ +(?:(?P<opening>{_WORDS})\b|[a-z]).*))"
     )
     # With the end of the scale beside it, a number is a score whatever follows.
@@ -143,22 +170,31 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
-            rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
+            rf"\s*(?:(?:(?:=>|->|→)\s*)?(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
-            rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
+            rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])"
+            r"(?:です|とします|입니다)?\ *[.,;!。]?\s*",
             flags,
         ),
         explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),
         whole=re.compile(
             rf"\s*(?:{before})?{of_whole}(?:\ +[-–—]+\ +|[.,;:]\ +)(?P<why>.*)", flags | re.DOTALL
         ),
-        at_end=re.compile(rf"[^0-9]*?(?<![0-9.,/-]){of_whole}\W*", flags),
+        at_end=re.compile(
+            rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
+            rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
+            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|amounts\s+to|stands\s+at)\s+)(?P<given>{number}){suffix}(?:とします)?"
+            rf"(?:\ +{_VERBS_AT_END})?|"
+            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})[^\w?]*",
+            flags,
+        ),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
         number=re.compile(number, flags),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
             rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
+            rf"\b{verdict}(?P<said>{number})\ *{over}|"
             rf"^\W*[a-z][a-z ]{{2,40}}:\s*(?P<alone>{number}){suffix}\W*$",
             flags | re.MULTILINE,
         ),

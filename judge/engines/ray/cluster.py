@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
@@ -30,7 +30,10 @@ def connect(address: str | None, replicas: int, each: int) -> bool:
     StudyError
         Ray or vLLM is not installed, or no cluster answers at the address.
     """
+    # Read when Ray is imported. Its scheduler would print paragraphs, "(raylet) ...", also without
+    # the logs of the replicas; all stay in its log files.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:
         import ray
     except ImportError as error:
@@ -39,27 +42,17 @@ def connect(address: str | None, replicas: int, each: int) -> bool:
         raise _missing("No module named 'vllm'")
     if ray.is_initialized():
         return False
-    local: dict[str, Any] = {}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address is None:
         # Ray's CPUs are a matter of counting; each replica and each of its GPUs needs one.
-        cpus = max(os.cpu_count() or 1, replicas * each + 1)
-        local = {
-            "num_cpus": cpus,
-            "object_store_memory": _OBJECT_STORE,
-            "include_dashboard": False,
-        }
+        options["num_cpus"] = max(os.cpu_count() or 1, replicas * each + 1)
+        options |= {"object_store_memory": _OBJECT_STORE, "include_dashboard": False}
     try:
-        ray.init(
-            address=address or "local",
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **local,
-        )
+        ray.init(address=address or "local", **options)
     except Exception as error:  # Ray raises the bare class where a process of its own fails.
         with suppress(Exception):
             ray.shutdown()
         raise StudyError(_not_started(address, error)) from error
-    _silence_raylet()
     return True
 
 
@@ -87,19 +80,6 @@ def _not_started(address: str | None, error: Exception) -> str:
     )
 
 
-def _silence_raylet() -> None:
-    """Keep paragraphs of Ray's scheduler, "(raylet) ...", from the output of the command.
-
-    No option of Ray does so; they stay in its log files. Where Ray has no such switch, they are
-    printed.
-    """
-    with suppress(ImportError, AttributeError):
-        from ray._private import worker
-
-        # Assigned only where it exists: an unknown name would do nothing.
-        worker._worker_logs_enabled &= False
-
-
 def replica_resources(replicas: int, each: int) -> dict[str, Any]:
     """Check that the replicas find their place; return what each asks of Ray.
 
@@ -112,42 +92,37 @@ def replica_resources(replicas: int, each: int) -> dict[str, Any]:
     from ray.util import placement_group, remove_placement_group
 
     present = ray.cluster_resources()
-    use_gpus = bool(present.get("GPU", 0) > 0)
-    problem = shortage(replicas, each, present)
+    # Without GPUs, a replica runs on a CPU, as with vLLM's CPU build.
+    kinds = ("GPU", "CPU") if present.get("GPU", 0) > 0 else ("CPU",)
+    problem = _shortage(replicas, each, kinds, present)
     if problem is None:
         # Ray holds all places at once, or none: its numbers alone don't say how they are spread.
-        group = placement_group([{"CPU": each, **({"GPU": each} if use_gpus else {})}] * replicas)
+        group = placement_group([dict.fromkeys(kinds, each)] * replicas)
         if not group.wait(_WAIT_SECONDS):
-            free = shortage(replicas, each, ray.available_resources(), use_gpus)
+            in_use = _shortage(replicas, each, kinds, ray.available_resources())
             problem = (
-                f"{free} The others of the cluster are in use ('ray status' shows by what)."
-                if free
-                else f"--replicas {replicas} of {each} {'GPU' if use_gpus else 'CPU'}s each finds "
-                f"too few machines with {each} free ones ('ray status' shows what is in use)."
+                f"{in_use} The others of the cluster are in use ('ray status' shows by what)."
+                if in_use
+                else f"--replicas {replicas} of {each} {kinds[0]}s each finds too few machines "
+                f"with {each} free ones ('ray status' shows what is in use)."
             )
         remove_placement_group(group)
     if problem is not None:
         raise StudyError(f"{problem} Nothing was asked.")
-    return {"num_cpus": each, "num_gpus": each if use_gpus else 0}
+    return {f"num_{kind.lower()}s": each if kind in kinds else 0 for kind in ("CPU", "GPU")}
 
 
-def shortage(
-    replicas: int, each: int, resources: Mapping[str, float], use_gpus: bool | None = None
+def _shortage(
+    replicas: int, each: int, kinds: Sequence[str], resources: Mapping[str, float]
 ) -> str | None:
-    """Return in words what is missing for so many replicas with so many GPUs each, if anything.
-
-    Without GPUs (None: if there are none), a replica runs on a CPU, as with vLLM's CPU build.
-    """
-    if use_gpus is None:
-        use_gpus = resources.get("GPU", 0) > 0
-    for name in ("GPU", "CPU") if use_gpus else ("CPU",):
-        needed = replicas * each
-        present = int(resources.get(name, 0))
-        if present < needed:
-            per_replica = f" of {each} {name}s each" if each > 1 else ""
+    """Return in words what is missing for so many replicas with so many GPUs each, if anything."""
+    needed = replicas * each
+    for kind in kinds:
+        if (present := int(resources.get(kind, 0))) < needed:
+            per_replica = f" of {each} {kind}s each" if each > 1 else ""
             return (
-                f"--replicas {replicas}{per_replica} needs {needed} {name}s of Ray, and {present} "
+                f"--replicas {replicas}{per_replica} needs {needed} {kind}s of Ray, and {present} "
                 "are available. Start fewer replicas, or add machines to the cluster (ray start "
-                f"--address, with --num-{name.lower()}s where Ray counts too few)."
+                f"--address, with --num-{kind.lower()}s where Ray counts too few)."
             )
     return None

@@ -2,12 +2,15 @@
 
 import copy
 import importlib
+import os
 import random
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, cast
 
@@ -16,7 +19,7 @@ import pytest
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import RaySettings
 from judge.engines.ray import cluster
-from judge.engines.ray.cluster import accelerators_each, connect, replica_resources, shortage
+from judge.engines.ray.cluster import accelerators_each, connect, replica_resources
 from judge.engines.ray.replica import Turn
 from judge.engines.vllm.model_loader import DescribedModel
 from judge.engines.vllm.prefix_reuse import PrefixReuse
@@ -335,14 +338,26 @@ def test_a_replica_that_hangs_is_replaced_and_a_run_without_answers_stops(
     ],
 )
 def test_a_cluster_that_is_too_small_is_reported_with_what_is_missing(
-    replicas: int, each: int, resources: dict[str, float], missing: str | None
+    monkeypatch: pytest.MonkeyPatch,
+    replicas: int,
+    each: int,
+    resources: dict[str, float],
+    missing: str | None,
 ) -> None:
-    problem = shortage(replicas, each, resources)
+    ray, util = ModuleType("ray"), ModuleType("ray.util")
+    vars(ray).update(cluster_resources=lambda: resources)
+    vars(util).update(
+        placement_group=lambda _: SimpleNamespace(wait=lambda _seconds: True),
+        remove_placement_group=lambda _: None,
+    )
+    for module in (ray, util):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
     if missing is None:
-        assert problem is None
+        gpus = each if "GPU" in resources else 0
+        assert replica_resources(replicas, each) == {"num_cpus": each, "num_gpus": gpus}
     else:
-        with pytest.raises(StudyError, match=missing):
-            raise StudyError(problem or "")
+        with pytest.raises(StudyError, match=f"{missing}.*Nothing was asked"):
+            replica_resources(replicas, each)
 
 
 def test_replicas_over_several_gpus_take_all_of_them() -> None:
@@ -451,11 +466,22 @@ def test_a_ray_that_does_not_start_is_one_cause_and_one_remedy(
 
 @pytest.mark.usefixtures("vllm_is_there")
 def test_paragraphs_of_the_scheduler_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray, private = RayThatFails("ray"), ModuleType("ray._private")
-    worker = SimpleNamespace(_worker_logs_enabled=True)
+    # The variable by which Ray's documentation keeps messages from being printed; Ray reads it when
+    # it is imported. The tests with a real Ray check what is printed.
+    ray = RayThatFails("ray")
     monkeypatch.setattr(ray, "init", lambda **_: None, raising=False)
-    monkeypatch.setattr(private, "worker", worker, raising=False)
-    for module in (ray, private):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("RAY_DEDUP_LOGS_SKIP_REGEX", "chosen by the user")
     assert connect(None, replicas=1, each=1)
-    assert worker._worker_logs_enabled is False
+    assert os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"] == "chosen by the user"
+    monkeypatch.delenv("RAY_DEDUP_LOGS_SKIP_REGEX")
+    assert connect(None, replicas=1, each=1)
+    assert re.search(os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"], "A worker died or was killed")
+
+
+def test_only_public_names_of_ray_are_used() -> None:
+    files = list(Path(cluster.__file__).parent.glob("*.py"))
+    assert len(files) > 3
+    assert [
+        file for file in files if re.search(r"\bray\W[\w.]*\b_\w|\bray\._", file.read_text())
+    ] == []

@@ -101,6 +101,7 @@ def test_replicas_in_ray_give_the_same_though_the_call_and_a_replica_are_killed(
     assert stored < done < WHOLE
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in output, output
     assert "Drift, round 1: 5 prompts were asked." in output
+    assert "raylet" not in output, "Ray's scheduler printed that a replica was lost"
     assert_same(folder, expected)
     rows = judgments(folder)
     asked = [row for row in rows if row["raw_answer"] is not None]

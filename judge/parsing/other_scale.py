@@ -1,0 +1,42 @@
+"""Recognizes that an answer names another scale than the construct's beside its score."""
+
+import re
+
+from judge.parsing.markup import unmarked
+from judge.parsing.score_patterns import END, NUMBER_WORDS
+from study.base.scales import Scale
+
+
+def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
+    """Return whether an answer says that its value is on a scale other than the construct's.
+
+    Only a scale that has the value counts: "on a scale of 1 to 10" next to 85 is about something
+    else.
+    """
+    for match in _SCALE_NAMED.finditer(unmarked(answer)):
+        written = match["written"]
+        if written and float(written) != value:
+            continue
+        low = float(match["low"] or 0)
+        end = next(filter(None, (match[name] for name in _ENDS))).lower()
+        high = float(NUMBER_WORDS.get(end, 0) or end)
+        if high != scale.max and low <= value <= high:
+            return True
+    return False
+
+
+_ENDS = ("high", "most", "top", "points", "anchor", "whole")
+_SCALE_NAMED = re.compile(
+    # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
+    r"\bscale\W{0,4}(?:(?:goes |runs |of |from |is |between )*)"
+    r"(?P<low>[0-9]+) ?(?:-|–|—|to|and) ?(?P<high>[0-9]+)\b|"
+    r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
+    r"(?:\W{0,3}[:=]\W{0,3}|(?<=max)\.? )(?P<most>[0-9]+)\b|"
+    r"(?<![0-9] )\bscale\W{0,3}[:=]\W{0,3}(?P<top>[0-9]+)\b(?! ?(?:-|–|—|to\b))|"
+    r"\b(?P<points>[0-9]+)[- ]point scale\b|"
+    r"\b[01] ?= ?[a-z][^0-9\n]{0,60}\b(?P<anchor>[0-9]+) ?= ?[a-z]|"
+    r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )"
+    r"(?:/|\bout of|\b(?:von|sur|sobre|su)\b|\bof(?= [0-9]+ (?:points|stars)\b)) ?"
+    rf"(?P<whole>{END})\b(?! ?(?!(?:points|stars)\b)[a-z])",
+    re.IGNORECASE | re.ASCII,
+)

@@ -1,0 +1,108 @@
+"""Lines of an answer that are scores, and the values in a text that have the label of a score."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from judge.parsing.markup import unmarked
+from judge.parsing.score_forms import (
+    FINAL,
+    LONGEST_FORM,
+    NAMES_SCORE,
+    TAGGED,
+    ScoreMatch,
+    ends,
+    score_of,
+)
+from judge.parsing.score_patterns import AMBIGUOUS, NOUN, Names, score_patterns
+from study.base.scales import Scale
+
+
+def labelled_line(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
+    """Return the score of the only line that is a labelled score: "Score: 73" before a note."""
+    patterns = score_patterns(ends(scale), names)
+    lines = text.split("\n")
+    found = [
+        (number, match)
+        for number, line in enumerate(lines)
+        if "".join(c for c in line if c.isdigit())
+        and (match := score_of(line, patterns))
+        and match.rule == "labelled"
+    ]
+    final = [(number, match) for number, match in found if match.final] or found
+    parts = [lines[number] for number, match in found if not match.final]
+    if len({match.number for _, match in final}) != 1 or (
+        final != found and any(map(NAMES_SCORE.search, parts))
+    ):
+        return None
+    number, match = final[-1]
+    bare = {score_of_line(line, scale, names) for line in lines} - {None, float(match.number)}
+    if bare:
+        return None
+    above, below = "\n".join(lines[:number]), "\n".join(lines[number + 1 :])
+    return replace(match, ended=bool(below), tail=below, reason=above)
+
+
+def labelled_scores(
+    text: str, scale: Scale, names: Names, *, final: bool = False, parts: bool = True
+) -> Iterator[float]:
+    """Yield the values in a text with the label of a score: "Score: 40", "a score of 40".
+
+    With `final` only those whose label says that they are the last word. Without `parts`, lines
+    with any other label do not count: "Facts found: 7", "Style: 60".
+    """
+    plain = unmarked(text)
+    patterns = score_patterns(ends(scale), names)
+    for tagged in TAGGED.finditer(text):
+        if (found := score_of(tagged[0], patterns)) and (found.final or not final):
+            yield float(found.number)
+    for match in patterns.anywhere.finditer(plain):
+        if "\n" in match[0] and _LISTED.match(plain, match.end()):
+            # A heading above a list: "Evaluation:", and "1. ..." on the next line.
+            continue
+        if final and not FINAL.search(match[0]):
+            continue
+        if match["alone"] and not (parts or _WHOLE.search(match[0])):
+            continue
+        yield float(match["number"] or match["of"] or match["said"] or match["alone"])
+
+
+_LISTED = re.compile(r"[.)] ")
+
+
+def score_of_line(line: str, scale: Scale, names: Names) -> float | None:
+    """Return the value of a line that is a score without a label, or begins with one and a dash."""
+    if len(line) > LONGEST_FORM or not _MAY_BE_SCORE.match(line):
+        return None
+    dashed = _DASHED.match(line)
+    if dashed:
+        return float(dashed[1])
+    score = score_of(line, score_patterns(ends(scale), names))
+    # Those with a label are found by it, in any line; those in tags are not.
+    counts = score and (score.rule == "decorated" or "<" in line)
+    return float(score.number) if score and counts else None
+
+
+def other_scale_of_line(line: str, scale: Scale, names: Names) -> bool:
+    """Return whether a line is a score on another scale: "4/5"."""
+    if len(line) > LONGEST_FORM or not _MAY_BE_SCORE.match(line):
+        return False
+    if score_of(line, score_patterns(ends(scale), names)):
+        return False
+    return score_of(line, score_patterns(None, names)) is not None
+
+
+_MAY_BE_SCORE = re.compile(
+    r"[^A-Za-z0-9]*(?:[A-Za-z][A-Za-z ]{0,40}[:=>][^A-Za-z0-9]*)?(?!(?:1?[0-9]|20)[.)] )[0-9]"
+)
+_DASHED = re.compile(
+    r"[^A-Za-z0-9]*([0-9]{1,3})(?:\s+[-–—]+\s+[A-Za-z]|[.]\s+[A-Z]|,?\s+(?:because|since|as)\b)",
+    re.ASCII,
+)
+
+
+_WHOLE = re.compile(
+    rf"\b(?:{AMBIGUOUS}|{NOUN}|average|mean|edit|update[d]?|correct(?:ed|ion)|revis(?:ed|ion)|adjusted|new|now)\b",
+    re.IGNORECASE,
+)
+"""Words of a label for the whole or for a correction, not for a part or a count."""
