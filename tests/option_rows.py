@@ -221,6 +221,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "label-studio push": {
         **TO_SERVER,
         "--title": "of new projects; that none was created is said, since a push can be repeated",
+        "--items": "always: what it names is sent; items that do not exist are refused",
         "--json": OUTPUT,
     },
     "label-studio pull": {
