@@ -337,6 +337,9 @@ TABLE: dict[str, dict[str, Row]] = {
         "--metrics": CHOOSES,
         "--on": CHOOSES,
         "--qrels": Unused("measure run study --metrics F1 --qrels qrels.txt", "of retrieval only"),
+        "--value": Unused(
+            "measure run study --metrics F1 --value relevant=1", "no file has grades"
+        ),
         "--encoder": Unused("measure run study --metrics F1 --encoder m", "of embedding only"),
         "--nli": Unused("measure run study --metrics F1 --nli m", "of nli only"),
         "--label-map": Unused(

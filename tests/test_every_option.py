@@ -323,7 +323,7 @@ REFUSED: frozenset[str] = frozenset(
         # Of other metrics.
         *("measure run --encoder", "measure run --nli", "measure run --label-map",
           "measure run --base-url",
-          "measure run --qrels"),
+          "measure run --qrels", "measure run --value"),
         "restore --database",
         # There is no comment, endpoint or PostgreSQL.
         "archive --comments",
