@@ -221,6 +221,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "label-studio push": {
         **TO_SERVER,
         "--title": "of new projects; that none was created is said, since a push can be repeated",
+        "--items": "always: what it names is sent; items that do not exist are refused",
         "--json": OUTPUT,
     },
     "label-studio pull": {
@@ -336,6 +337,9 @@ TABLE: dict[str, dict[str, Row]] = {
         "--metrics": CHOOSES,
         "--on": CHOOSES,
         "--qrels": Unused("measure run study --metrics F1 --qrels qrels.txt", "of retrieval only"),
+        "--value": Unused(
+            "measure run study --metrics F1 --value relevant=1", "no file has grades"
+        ),
         "--encoder": Unused("measure run study --metrics F1 --encoder m", "of embedding only"),
         "--nli": Unused("measure run study --metrics F1 --nli m", "of nli only"),
         "--label-map": Unused(

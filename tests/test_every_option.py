@@ -240,6 +240,7 @@ VALUES: dict[str, str] = {
     "invite --restore": "anna",
     "invite --item": "q1/system-0",
     "assign --items": "items.csv",
+    "label-studio push --items": "disputed.csv",
     **{
         f"{name} {option}": value
         for name in ("report", "check", "plan", "doctor", "judge rank")
@@ -253,6 +254,7 @@ VALUES: dict[str, str] = {
 }
 FILES = {
     "items.csv": "rater,query_id\ncara,q1\n",
+    "disputed.csv": "construct,response_id,difference\nQR,q0/system-0,40\n",
     "empty.json": '{"estimates": []}',
     "gate.toml": GATE,
     "hypotheses.toml": '[[hypotheses]]\nname = "H1"\npairs = [["A", "B"]]\n',
@@ -321,7 +323,7 @@ REFUSED: frozenset[str] = frozenset(
         # Of other metrics.
         *("measure run --encoder", "measure run --nli", "measure run --label-map",
           "measure run --base-url",
-          "measure run --qrels"),
+          "measure run --qrels", "measure run --value"),
         "restore --database",
         # There is no comment, endpoint or PostgreSQL.
         "archive --comments",

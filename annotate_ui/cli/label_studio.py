@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from annotate_ui.cli.label_studio_output import (
     followed_lines,
     pulled_lines,
     pushed_lines,
+    stated_lines,
 )
 from annotate_ui.cli.label_studio_server import ServerPlace, reaches_server
 from study.cli.export_options import ExportNames, reads_export
@@ -39,6 +41,9 @@ _RATER = click.option(
 #: Seconds between two rounds.
 PAUSE = 60.0
 
+# Not an error: the same command can be repeated until everything is sent.
+_NO_TITLE = "--title had no effect: no project was created."
+
 _OF_A_PROJECT = "it is stored with the project that it is for", "name that with --project"
 
 
@@ -61,8 +66,16 @@ def label_studio() -> None:
 @label_studio.command("push")
 @reaches_server
 @_TITLE
+@click.option(
+    "--items",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Instead, create projects of the responses of a CSV file with the columns construct and "
+    "response_id, such as tables/largest-disagreements.csv of a report. Its other columns become "
+    "fields of the tasks, by which the Data Manager filters and sorts.",
+)
 @AS_JSON
-def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
+def push_command(place: ServerPlace, title: str | None, items: Path | None, as_json: bool) -> None:
     """Create projects and tasks of STUDY in Label Studio.
 
     Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
@@ -73,16 +86,26 @@ def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
     Examples:
       ccrs label-studio push my-study --url http://127.0.0.1:8080
       ccrs label-studio push my-study --token-file ~/.label-studio-token
+      ccrs label-studio push my-study --items largest-disagreements.csv
     """
     from annotate_ui.label_studio.push import push
+    from annotate_ui.label_studio.stated_responses import push_stated
 
     with place.opened() as (study, server):
+        if items is not None:
+            stated = push_stated(study, server, items, title=title)
+            follow = [shell_word(place.folder), *place.needed_options(study, server)]
+            result = {"server": server.url, "projects": [asdict(project) for project in stated]}
+            lines = stated_lines(stated, " ".join(follow))
+            if title is not None and not any(project.is_new for project in stated):
+                lines.insert(0, _NO_TITLE)
+            print_result(result, lines, as_json)
+            return
         with progress("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
         lines = pushed_lines(done)
         if title is not None and not any(project.is_new for project in done.projects):
-            # Not an error: the same command can be repeated until everything is sent.
-            lines.append("--title had no effect: no project was created.")
+            lines.append(_NO_TITLE)
         again = place.needed_options(study, server)
         next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
         print_result(done.as_json(), [*lines, f"Next: {next_step}"], as_json)

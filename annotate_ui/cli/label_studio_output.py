@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from study.text import shell_word
+
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Followed, Pulled, Pushed
+    from annotate_ui.label_studio.results import Followed, Pulled, Pushed, StatedProject
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
@@ -31,6 +33,21 @@ def pushed_lines(done: Pushed) -> list[str]:
         ),
         *_missing(done.missing_projects),
         *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
+    ]
+
+
+def stated_lines(projects: list[StatedProject], place: str) -> list[str]:
+    """Return the messages about projects of stated responses; `place` are words of a command."""
+    lines = [
+        f"{project.construct}{f', {project.scorer}' if project.scorer else ''}: {project.tasks:,} "
+        f"tasks were sent, {'new' if project.is_new else 'existing'} project. {project.url}"
+        for project in projects
+    ]
+    lines.append("Mark the value that you settle on as ground truth (the star). Then:")
+    return lines + [
+        f"Next: ccrs label-studio follow {place} --project {project.number} --control "
+        f"{project.control}={shell_word(project.construct)} --annotations ground-truth=reference"
+        for project in projects
     ]
 
 

@@ -75,13 +75,9 @@ def counting(annotations: list[Any], taken: Mapping[str, str], left_out: Counter
 
 
 def predictions_of(task: Mapping[str, Any]) -> list[Any]:
-    """Return a task's predictions."""
-    predictions = task.get("predictions")
-    return predictions if isinstance(predictions, list) else []
-
-
-def as_annotation(prediction: Any) -> Any:
-    """Return a prediction in the form of an annotation, which nobody completed."""
-    if not isinstance(prediction, dict):
-        return prediction
-    return {**prediction, "completed_by": None}
+    """Return a task's predictions in the form of annotations, which nobody completed."""
+    made = task.get("predictions")
+    return [
+        {**prediction, "completed_by": None} if isinstance(prediction, dict) else prediction
+        for prediction in (made if isinstance(made, list) else ())
+    ]

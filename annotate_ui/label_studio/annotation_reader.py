@@ -76,8 +76,8 @@ class AnnotationReader:
 
     def read(
         self, task: Mapping[str, Any], compared: Compared
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation], int]:
-        """Return a task's annotations, its unreadable annotations, and the number of its drafts.
+    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
+        """Return a task's annotations, and its unreadable ones.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class AnnotationReader:
                 annotations.append(annotation)
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
                 unreadable.append(_unreadable(raw, task.get("id")))
-        return annotations, unreadable, len(task.get("drafts") or [])
+        return annotations, unreadable
 
     def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
         for control in self.controls.values():

@@ -234,17 +234,15 @@ class AnnotationStore:
                 located.project, value, located.annotation, located.rater_id, located.response_id
             )
 
-    def _reject_values(self, located: LocatedAnnotation, reason: str) -> None:
-        given = located.annotation.of_response
-        self._reject(located, *(value.rejected(reason) for value in given))
-
     def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
-        """Reject every value of an annotation for one reason, except preferences."""
-        if located.annotation.skipped:
+        """Reject every value of an annotation for one reason."""
+        annotation = located.annotation
+        if annotation.skipped:
             self._reject(located, InvalidValue(None, None, reason))
-        self._reject_values(located, reason)
-        invalid = (replace(value, reason=reason) for value in located.annotation.invalid)
-        self._reject(located, *invalid)
+        else:
+            self._reject(located, *(answer.rejected(reason) for answer in annotation.answers))
+            self._reject(located, *(marks.rejected(reason) for marks in annotation.marks))
+        self._reject(located, *(replace(value, reason=reason) for value in annotation.invalid))
 
     def _reject_unreadable(self, fetched: FetchedProject) -> None:
         for unread in fetched.unreadable:

@@ -124,8 +124,3 @@ class Annotation:
         # ASCII: characters that a database cannot store are written as escapes.
         written = None if reason == reasons.MISSING else json.dumps(value)
         self.invalid.append(InvalidValue(construct_key, written, reason))
-
-    @property
-    def of_response(self) -> list[ConstructAnswer | MarkedParts]:
-        """What was given to the one response of the task; nothing if the task was skipped."""
-        return [] if self.skipped else [*self.answers, *self.marks]

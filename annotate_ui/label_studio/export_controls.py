@@ -18,6 +18,9 @@ LABELS = "labels"
 # A number, alone or before a word: "4", "4 - good", "4: good", "4 (good)".
 _NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*|\s+\(.*\)\s*)\Z")
 
+# A control of a Repeater, whose name ends with the number of its item.
+_OF_A_PASSAGE = re.compile(r".+_\d+")
+
 
 def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, float] | str:
     """Return the number of each label of a control that gives choices.
@@ -211,9 +214,13 @@ def _regions(
 def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
     for control, key in constructs.items():
         if key is None:
+            of_passages = _OF_A_PASSAGE.fullmatch(control) and (
+                "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
+                "retrieval --qrels FILE` reads them. Otherwise: "
+            )
             yield Fault(
                 f"which construct does the control {control!r} rate?",
-                f"Name it with {option('control', control, 'CONSTRUCT')} "
+                f"{of_passages or ''}Name it with {option('control', control, 'CONSTRUCT')} "
                 f"({', '.join(options.constructs)}), or leave the control out with "
                 f"{option('control', control)}; or set it in study.toml under [label_studio] "
                 "controls.",

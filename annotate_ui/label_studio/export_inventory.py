@@ -7,7 +7,6 @@ from typing import Any
 
 from annotate_ui.label_studio.annotation_kinds import (
     PREDICTED,
-    as_annotation,
     kinds_of,
     left_out_as,
     predictions_of,
@@ -137,8 +136,7 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
         predictions = predictions_of(record.cells)
         inventory.predictions += len(predictions)
         taken = predictions if options.annotations.get(PREDICTED) else []
-        made = [*_annotations(record), *map(as_annotation, taken)]
-        for annotation in filter(_is_object, made):
+        for annotation in (*_dicts(record.cells.get("annotations")), *_dicts(taken)):
             inventory.kinds.update(kinds_of(annotation))
             if left_out_as(annotation, options.annotations) is not None:
                 continue
@@ -146,7 +144,7 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
             user = as_integer(user_number(annotation.get("completed_by")))
             if user is not None:
                 inventory.users.setdefault(user, _email(annotation["completed_by"]))
-            for result in _results(annotation):
+            for result in _dicts(annotation.get("result")):
                 if "from_name" not in result:
                     continue  # A relation between results has no control.
                 name = str(result["from_name"])
@@ -191,20 +189,9 @@ def _is_of_region(result: Mapping[str, Any]) -> bool:
     return "item_index" in result or bool(value.keys() - _VALUES)
 
 
-def _annotations(record: Record) -> list[Any]:
-    annotations = record.cells.get("annotations")
-    return annotations if isinstance(annotations, list) else []
-
-
-def _is_object(annotation: Any) -> bool:
-    return isinstance(annotation, dict)
-
-
-def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    results = annotation.get("result")
-    if not isinstance(results, list):
-        return []
-    return [result for result in results if isinstance(result, dict)]
+def _dicts(listed: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, which may contain anything, or be none."""
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def scorers_of_users(

@@ -10,7 +10,6 @@ from annotate_ui.label_studio.annotation_kinds import (
     JUDGE,
     PREDICTED,
     PREDICTIONS,
-    as_annotation,
     counting,
     is_reference,
     predictions_of,
@@ -51,11 +50,11 @@ class ExportReading:
 
     def read(
         self, task: Mapping[str, Any], content: TaskContent
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation], int]:
+    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
         """Return a task's annotations on the scales of their constructs, and as `read` does."""
         compared = {kind: tuple(named) for kind, named in content.compared.items()}
-        annotations, unreadable, drafts = self.reader.read(task, compared)
-        return [self._mapped(annotation) for annotation in annotations], unreadable, drafts
+        annotations, unreadable = self.reader.read(task, compared)
+        return [self._mapped(annotation) for annotation in annotations], unreadable
 
     def unplaced(self, annotation: Annotation, content: TaskContent) -> Fault | None:
         """Return a fault if a task does not name the responses that its values are of."""
@@ -222,8 +221,8 @@ class Annotations:
         by_person = defaultdict(list)
         for raw in candidates:
             timed = _with_time(raw)
-            single = {**task, "annotations": [timed], "drafts": []}
-            annotations, unreadable, _ = self.reading.read(single, content)
+            single = {**task, "annotations": [timed]}
+            annotations, unreadable = self.reading.read(single, content)
             for annotation in annotations:
                 user = annotation.user
                 person = user if user is None else self.scorers.get(user) or user
@@ -245,9 +244,9 @@ class Annotations:
         """Yield the latest prediction of each model."""
         newest: dict[str, Annotation] = {}
         for raw in predictions:
-            timed = _with_time(as_annotation(raw))
-            single = {**content.record.cells, "annotations": [timed], "drafts": []}
-            read, unreadable, _ = self.reading.read(single, content)
+            timed = _with_time(raw)
+            single = {**content.record.cells, "annotations": [timed]}
+            read, unreadable = self.reading.read(single, content)
             model = storable_text(str(raw.get("model_version") or "")) if read else ""
             if unreadable:
                 self.source.report.left_out["unreadable predictions"] += 1

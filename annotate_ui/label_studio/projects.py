@@ -127,12 +127,7 @@ def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int
         connection.execute(
             insert(external_tasks),
             [
-                {
-                    "project_id": project_id,
-                    "response_id": response,
-                    "external_id": str(number),
-                    "lost": 0,
-                }
+                {"project_id": project_id, "response_id": response, "external_id": str(number)}
                 for response, number in tasks.items()
             ],
         )

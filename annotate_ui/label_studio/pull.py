@@ -117,10 +117,10 @@ def _fetch(
             if len(own) < len(made):
                 result.left_out[NOT_INDEPENDENT] += len(made) - len(own)
             task = {**task, "annotations": own}
-        annotations, unreadable, drafts = reader.read(task, {})
+        annotations, unreadable = reader.read(task, {})
         fetched.annotations += annotations
         fetched.unreadable += unreadable
-        result.drafts += drafts
+        result.drafts += len(task.get("drafts") or [])
         result.annotations += len(annotations) + len(unreadable)
         result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
     return fetched

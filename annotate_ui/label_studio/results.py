@@ -45,6 +45,22 @@ class PushedProject:
     """Tasks that it has now."""
 
 
+@dataclass(frozen=True)
+class StatedProject:
+    """A project of the responses that a file names."""
+
+    number: int
+    url: str
+    construct: str
+    scorer: str | None
+    """As the file names it."""
+    control: str
+    """The control of the construct, by which the project is followed."""
+    tasks: int
+    """Tasks that were added."""
+    is_new: bool
+
+
 @dataclass
 class Pushed(_Result):
     """The result of a push."""

@@ -59,7 +59,15 @@ def measure() -> None:
     "--qrels",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Relevance judgments for metrics of retrieval: a TREC file, CSV, TSV or JSON.",
+    help="Relevance judgments for metrics of retrieval: a TREC file, CSV, TSV or JSON, or "
+    "an export of Label Studio with values of passages.",
+)
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="WORD=NUMBER",
+    help="Grade of a word in the file of --qrels, such as relevant=1. Repeatable.",
 )
 @click.option(
     "--encoder",
@@ -100,6 +108,7 @@ def measure() -> None:
 @unused_if(
     "label_map", lambda given: not given["nli"], "no classifier is used", "name one with --nli"
 )
+@unused_if("values", lambda given: not given["qrels"], "no file has grades", "name it with --qrels")
 @unused_if("api_key_env", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
 @unused_if("api_key_command", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
 def run(
@@ -107,6 +116,7 @@ def run(
     metrics: tuple[str, ...],
     on: tuple[str, ...],
     qrels: Path | None,
+    values: tuple[str, ...],
     encoder: str | None,
     nli: str | None,
     label_map: str | None,
@@ -133,10 +143,12 @@ def run(
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
       ccrs measure my-study --metrics RR,NDCG@10 --qrels qrels.txt
+      ccrs measure my-study --metrics RR --qrels export.json --value yes=1 --value no=0
       ccrs measure my-study --metrics similarity,BERTScore --encoder all-MiniLM-L6-v2
     """
     from judge.running.model_metrics import MetricModels
     from judge.running.text_scores import measure_study
+    from study.cli.import_options import choice_value, unique_by_name
     from study.study import Study
 
     with Study.open(folder) as study, progress("Measuring", hidden=as_json) as advance:
@@ -148,6 +160,7 @@ def run(
             names,
             constructs,
             qrels=qrels,
+            grades=unique_by_name("--value", values, choice_value),
             models=MetricModels(encoder, base_url, api_key_env, api_key_command, nli, label_map),
             dry_run=dry_run,
             advance=advance,

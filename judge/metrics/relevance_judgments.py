@@ -1,12 +1,14 @@
 """Reading relevance judgments: which documents are relevant to a query, and how much."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judge.metrics.passage_judgments import PassageJudgment, passage_judgments
 from study.errors import Fault, InputError
 from study.importing.readers.json_text import loaded
+from study.text import shell_word
 
 _QUERY = ("query_id", "query-id", "qid")
 _DOCUMENT = ("document", "document_id", "corpus-id", "docid", "doc_id")
@@ -14,7 +16,7 @@ _GRADE = ("grade", "relevance", "score", "rel")
 _LAYOUTS = (
     "Give a TREC file (query, iteration, document, grade), a CSV or TSV file with the columns "
     'query_id, document and grade, or JSON: {"query": {"document": grade}} or '
-    '{"query": ["document", ...]}.'
+    '{"query": ["document", ...]}; or an export of Label Studio in JSON with values of passages.'
 )
 
 Relevance = dict[str, dict[str, int]]
@@ -28,8 +30,8 @@ class _Judgment(NamedTuple):
     grade: Any
 
 
-def read_relevance(path: Path) -> Relevance:
-    """Read a file of relevance judgments.
+def read_relevance(path: Path, numbers: Mapping[str, float] | None = None) -> Relevance:
+    """Read a file of relevance judgments; `numbers` are the grades of words.
 
     Raises
     ------
@@ -43,27 +45,50 @@ def read_relevance(path: Path) -> Relevance:
         raise InputError(path.name, [Fault(f"can't be read: {error}.", _LAYOUTS)]) from None
     relevance: Relevance = {}
     faults = []
+    unused = {*(numbers or ())}
     for item in _judgments(path, text):
+        if isinstance(item, Fault):
+            faults.append(item)
+            continue
         row, query, document, grade = item
         if not query or not document:
             faults.append(Fault("a query or document is blank.", "Name both.", row))
             continue
+        if numbers and isinstance(grade, str) and grade in numbers:
+            unused.discard(grade)
+            grade = numbers[grade]
         whole = _whole(grade)
         if whole is None:
             fault = (
                 f"the grade {grade!r} of {document!r} for the query {query!r} is not an integer."
             )
-            faults.append(Fault(fault, "Write 0 for not relevant, 1 or more for relevant.", row))
+            remedy = "Write 0 for not relevant, 1 or more for relevant"
+            if isinstance(grade, str) and grade:
+                remedy += f"; or give the word its number with {_option(grade)}"
+            faults.append(Fault(fault, f"{remedy}.", row))
             continue
         stored = relevance.setdefault(query, {}).setdefault(document, whole)
         if stored != whole:
             fault = f"{document!r} has the grades {stored} and {whole} for the query {query!r}."
-            faults.append(Fault(fault, "Keep one of them.", row))
+            faults.append(Fault(fault, _settle(text), row))
+    faults += [
+        Fault(f"no grade is {word!r}.", f"Correct or leave out {_option(word)}.")
+        for word in sorted(unused)
+    ]
     if not relevance and not faults:
         faults.append(Fault("has no relevance judgments.", _LAYOUTS))
     if faults:
         raise InputError(path.name, faults)
     return relevance
+
+
+def _option(word: str) -> str:
+    return f"--value {shell_word(f'{word}=NUMBER')}"
+
+
+def _settle(text: str) -> str:
+    more = " In Label Studio, mark the annotation that counts as ground truth."
+    return f"Keep one of them.{more if text.lstrip()[:1] == '[' else ''}"
 
 
 def _whole(grade: Any) -> int | None:
@@ -76,9 +101,9 @@ def _whole(grade: Any) -> int | None:
     return int(number) if number.is_integer() else None
 
 
-def _judgments(path: Path, text: str) -> Iterator[_Judgment]:
+def _judgments(path: Path, text: str) -> Iterator[_Judgment | PassageJudgment | Fault]:
     start = text.lstrip()[:1]
-    if start == "{":
+    if start in ("{", "["):
         yield from _of_json(path, text)
         return
     lines = text.splitlines()
@@ -106,11 +131,14 @@ def _column(columns: list[str], names: tuple[str, ...]) -> str | None:
     return next((name for name in columns if name.lower() in names), None)
 
 
-def _of_json(path: Path, text: str) -> Iterator[_Judgment]:
+def _of_json(path: Path, text: str) -> Iterator[_Judgment | PassageJudgment | Fault]:
     try:
         queries = loaded(text)
     except ValueError as error:
         raise InputError(path.name, [Fault(f"is not JSON: {error}.", _LAYOUTS)]) from None
+    if isinstance(queries, list):
+        yield from passage_judgments(queries)
+        return
     for query, judged in queries.items():
         if isinstance(judged, list):
             yield from (_Judgment(None, query, str(document), 1) for document in judged)

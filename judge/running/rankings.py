@@ -1,7 +1,7 @@
 """Metrics of rankings, with the study's rankings and a file of relevance judgments."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,8 +15,13 @@ from study.schema.tables import queries, response_passages
 from study.study import Study
 
 
-def retrieval_metrics(study: Study, keys: Sequence[str], path: Path | None) -> list[Retrieval]:
-    """Return the metrics of these keys on the judgments of a file.
+def retrieval_metrics(
+    study: Study,
+    keys: Sequence[str],
+    path: Path | None,
+    grades: Mapping[str, float] | None = None,
+) -> list[Retrieval]:
+    """Return the metrics of these keys on the judgments of a file; `grades` are those of words.
 
     Raises
     ------
@@ -27,7 +32,7 @@ def retrieval_metrics(study: Study, keys: Sequence[str], path: Path | None) -> l
     """
     if path is None:
         raise StudyError(f"{keys[0]} needs relevance judgments: name their file with --qrels FILE.")
-    judged = read_relevance(path)
+    judged = read_relevance(path, grades)
     documents: dict[int, list[str | None]] = {}
     with study.read() as connection:
         named = connection.execute(select(queries.c.key, queries.c.id).order_by(queries.c.id))

@@ -1,6 +1,6 @@
 """Metrics without prompts, computed from the texts of the study and stored as scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -105,6 +105,7 @@ def measure_study(
     on: Sequence[str] = (),
     *,
     qrels: Path | None = None,
+    grades: Mapping[str, float] | None = None,
     models: MetricModels | None = None,
     dry_run: bool = False,
     advance: Advance = lambda done, total: None,  # noqa: ARG005
@@ -119,6 +120,8 @@ def measure_study(
         Metrics, or `SUITES` of them; those of retrieval with a cut, such as NDCG@10, or without.
     qrels
         File of relevance judgments, for the metrics of retrieval.
+    grades
+        Grades of the words in that file, such as those of choices.
     models
         The models of the metrics that need one; None: no metric does.
     on, dry_run, advance
@@ -137,7 +140,7 @@ def measure_study(
         [key for key in keys if retrieval_key(key) is None and key not in of_models]
     )
     if of_rankings:
-        metrics += retrieval_metrics(study, of_rankings, qrels)
+        metrics += retrieval_metrics(study, of_rankings, qrels, grades)
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
     metrics += model_metrics(of_models, models or MetricModels(), names)

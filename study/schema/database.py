@@ -16,10 +16,10 @@ from study.errors import StorageError, StudyError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SCHEMA_REVISION = "0002"
+SCHEMA_REVISION = "0003"
 """Revision of the schema that the models describe. A test compares it with the migrations."""
 
-OLDEST_REVISION = "0002"
+OLDEST_REVISION = "0003"
 """Revision of the first migration. Those before it were never part of a release."""
 
 # A writer waits this long for another's transaction.

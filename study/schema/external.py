@@ -49,8 +49,6 @@ class ExternalTask(Noun, table=True):
     project_id: int = Field(foreign_key="external_project.id")
     response_id: int = Field(foreign_key="response.id", index=True)
     external_id: Text
-    lost: int = 0
-    """Not used any more; 0 in new rows."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

@@ -32,10 +32,10 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         "result": [{"from_name": name, "value": value} for name, value in results],
         **other,
     }
-    task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
+    task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body]}
     reader = AnnotationReader(CONTROLS, {"QR": Scale(step=0.5)}, None)
-    (annotation,), unreadable, drafts = reader.read(task, {})
-    assert (unreadable, drafts) == ([], 2)
+    (annotation,), unreadable = reader.read(task, {})
+    assert unreadable == []
     return annotation
 
 
@@ -126,7 +126,7 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
         {**good, "completed_by": float("inf")},
     ]
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
-    (annotation,), unreadable, _ = AnnotationReader(CONTROLS, {}, None).read(task, {})
+    (annotation,), unreadable = AnnotationReader(CONTROLS, {}, None).read(task, {})
     assert (annotation.user, annotation.name) == (4, None)
     assert [unread.invalid.reason for unread in unreadable] == [reasons.UNREADABLE] * 5
     # Nothing of a person is kept but the number.
@@ -228,7 +228,7 @@ def test_a_point_that_is_ticked_is_its_number(ticked: Any, value: float | None) 
         "result": [{"from_name": "A", "type": "choices", "value": {"choices": ticked}}],
     }
     reader = AnnotationReader({"A": control}, {}, None)
-    (annotation,), _, _ = reader.read({"id": 1, "annotations": [body]}, {})
+    (annotation,), _ = reader.read({"id": 1, "annotations": [body]}, {})
     assert [answer.value for answer in annotation.answers] == ([] if value is None else [value])
     expected = (
         [] if value is not None else [InvalidValue("A", json.dumps(ticked), reasons.NO_NUMBER)]

@@ -106,7 +106,7 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
         ],
     }
     reader = AnnotationReader(made.controls, {}, None)
-    (annotation,), _, _ = reader.read({"id": 1, "annotations": [body]}, {})
+    (annotation,), _ = reader.read({"id": 1, "annotations": [body]}, {})
     assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 

@@ -34,7 +34,7 @@ def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(
     rated, begun, _ = sorted(project.tasks.values())
     server.annotate(project.number, rated, 5, "10:00", FL=3)
     server.tasks[project.number][begun]["drafts"].append({"id": 1})
-    pull(first, server)
+    assert pull(first, server).drafts == 1
 
     edited = asking(study, "well")
     done = push(edited, server)

@@ -191,7 +191,7 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
         (lambda m: m["members"].update({"files/x": {"bytes": 0, "sha256": ""}}), "not those"),
         (lambda m: m.update(format_version=2), "format_version"),
         (lambda m: m.update(schema_revision="9999"), "later version"),
-        (lambda m: m.update(schema_revision="0000"), "has revision '0002'.* states '0000'"),
+        (lambda m: m.update(schema_revision="0000"), "has revision '0003'.* states '0000'"),
         (lambda m: m.update(schema_revision="../x"), "schema_revision"),
         (lambda m: m.update(study="a" * 32), "different studies"),
         (lambda m: m["rows"].update(rater_answer=1), "other rows"),

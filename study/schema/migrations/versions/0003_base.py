@@ -3,7 +3,7 @@
 Every study starts at this revision or a later one; the first migration follows it.
 """
 
-revision = "0002"
+revision = "0003"
 down_revision = None
 
 
