@@ -33,7 +33,11 @@ class Facts:
     planned: Collection[str] = ()
     """Statistics and claims of `ccrs plan`."""
     claims: bool = False
-    """Whether `ccrs plan` plans any claim."""
+    """Whether `ccrs plan` plans any claim that a report corrects."""
+    drawn: bool = False
+    """Whether `ccrs plan` draws its studies from the pilot's queries."""
+    levels: bool = True
+    """Whether anything that `ccrs plan` plans has an interval at --level."""
     pilot: bool = True
     """Whether `ccrs plan` starts from a study or table."""
     measures: Collection[str] = field(default_factory=tuple)
@@ -177,11 +181,28 @@ def _of_claims(option: str) -> Rule:
             return None
         return WithoutEffect(
             f"{option} {value}",
-            "claims are corrected by it, and only widths are planned",
-            "plan a claim with --claim STATISTIC=EFFECT",
+            "only claims of differences are corrected by it; answers are planned on one construct",
+            "plan such a claim, as --claim judge_difference=0.1",
         )
 
     return rule
+
+
+def _of_components(option: str) -> Rule:
+    def rule(value: Any, facts: Facts) -> WithoutEffect | None:
+        if not facts.drawn:
+            return None
+        return WithoutEffect(
+            f"{option} {value}",
+            "the studies are drawn from the pilot's own queries",
+            "name what to plan for, as --claim choose_between_responses=0",
+        )
+
+    return rule
+
+
+def _planned_level(value: Any, facts: Facts) -> WithoutEffect | None:
+    return None if facts.levels else WithoutEffect(f"--level {value}", "no answer depends on it")
 
 
 def _of_pilot(option: str) -> Rule:
@@ -272,10 +293,13 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **_TABLE,
         **_OF_TWO_FILES,
         **dict.fromkeys(
-            ("wanted", "claims", "components", "queries", "raters", "responses", "minutes",
-             "assurance", "level", "runs", "seed", "out"),
+            ("wanted", "claims", "queries", "raters", "minutes", "assurance", "runs", "seed",
+             "out"),
             _always,
         ),
+        "components": _of_components("--components"),
+        "responses": _of_components("--responses"),
+        "level": _planned_level,
         **{
             name: _of_pilot("--" + name.removesuffix("_column").removesuffix("_columns"))
             for name in _COLUMNS

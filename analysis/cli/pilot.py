@@ -14,8 +14,10 @@ from analysis.cli.report_input import CannotRun, ReportInput
 from analysis.cli.second_file import NO_SECOND, SecondFile
 
 if TYPE_CHECKING:
+    from analysis.core.options import Options
     from analysis.core.tables import ScoreTable
     from analysis.planning.components import Components
+    from analysis.planning.pilot_answers import Pilot
     from analysis.planning.planned_report import PlannedReport
 
 
@@ -33,8 +35,10 @@ class StartingPoint:
     report: PlannedReport
     """As many constructs and judges as the pilot has."""
     notes: tuple[str, ...]
-    bias: float = 0.0
-    """Of the pilot's judge, in points."""
+    pilot: Pilot | None = None
+    """What studies are drawn from, where the pilot has a judge."""
+    options: Options | None = None
+    """Of the pilot's report."""
     scores: ScoreTable | None = None
     """The pilot's, if there is one."""
     declared: str = ""
@@ -55,10 +59,11 @@ def starting_point(
     """What the arguments of the command state: a pilot, components, or both."""
     from analysis.core.table_declarations import read_scales
     from analysis.planning.components import parse_components
+    from analysis.planning.pilot_answers import Pilot
     from analysis.planning.planned_report import PlannedReport
 
     width, per_query, report, scores, declared = 100.0, 4, PlannedReport(), None, ""
-    bias = 0.0
+    pilot = options = None
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -77,7 +82,9 @@ def starting_point(
             if source.is_dir()
             else from_file(source, scales, kinds, None, None, {}, columns=columns, second=second)
         )
-        parts, per_query, width, bias, note = pilot_of(inputs, construct, scorer)
+        key, judge, parts, per_query, width, note = pilot_of(inputs, construct, scorer)
+        options = inputs.options
+        pilot = None if judge is None else Pilot.of(inputs.scores, key, judge)
         report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
         notes = [note]
         if components:
@@ -91,17 +98,17 @@ def starting_point(
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
     return StartingPoint(
-        parts, per_query, width, minutes, report, tuple(notes), bias, scores, declared
+        parts, per_query, width, minutes, report, tuple(notes), pilot, options, scores, declared
     )  # fmt: skip
 
 
 def pilot_of(
     inputs: ReportInput, construct: str | None, scorer: str | None
-) -> tuple[Components, int, float, float, str]:
-    """Components of the first suitable construct, responses a query, width of the scale, bias."""
+) -> tuple[str, str | None, Components, int, float, str]:
+    """The first suitable construct and its judge: components, responses a query, scale's width."""
     import numpy as np
 
-    from analysis.core.construct_data import construct_data, mean_over
+    from analysis.core.construct_data import construct_data
     from analysis.core.errors import AnalysisError
     from analysis.core.layouts import of_one_layout
     from analysis.planning.components import components_of
@@ -131,15 +138,9 @@ def pilot_of(
         scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
         width = width if scale is None else scale.width
-        bias = 0.0
-        if judge is not None:
-            difference = data.scorers[judge] - mean_over(data.ratings)
-            bias = float(np.nanmean(difference)) if np.isfinite(difference).any() else 0.0
-        # To a thousandth of the scale, as it is printed.
-        bias = round(bias, 1 - int(np.floor(np.log10(width / 100)))) if width > 0 else bias
-        note = f"Components: from {inputs.name}, {key}{f' and {judge}' if judge else ''}"
+        note = f"Pilot: {inputs.name}, {key}{f' and {judge}' if judge else ''}"
         note = note if layout_note is None else f"{note}. {layout_note}"
-        return parts, per_query, width, bias, note
+        return key, judge, parts, per_query, width, note
     raise AnalysisError(
         "\n".join(
             [

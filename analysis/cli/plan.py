@@ -16,11 +16,13 @@ from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from analysis.cli.pilot import StartingPoint
+    from analysis.planning.pilot_answers import Pilot
 
 _LEVEL = AnalysisSettings.__dataclass_fields__["level"].metadata
 
 #: Points between systems by default, on a scale 100 wide.
 APART = 5.0
+RATERS = "2,3,5,10"
 
 
 @click.command()
@@ -58,9 +60,8 @@ APART = 5.0
 @click.option(
     "--raters",
     metavar="NUMBERS",
-    default="2,3,5,10",
-    show_default=True,
-    help="Numbers of raters to simulate.",
+    help="Numbers of raters to simulate. Default: 2,3,5,10, or those of a pilot whose queries are "
+    "drawn.",
 )
 @click.option(
     "--responses",
@@ -153,7 +154,7 @@ def plan(
     claims: tuple[str, ...],
     components: str | None,
     queries: str,
-    raters: str,
+    raters: str | None,
     responses: int | None,
     judged: int,
     n_constructs: int | None,
@@ -175,8 +176,8 @@ def plan(
 
     Studies are simulated from a pilot (a study or a table of scores that people have rated), or
     from components that are stated. --claim plans the chance that the report answers yes, or shows
-    a difference, --wanted the width of an interval; without both, it is the chance of a yes for a
-    judge like that of the pilot.
+    a difference, --wanted the width of an interval. Without both it is the chance of a yes on more
+    queries like those of the pilot, which are drawn from it.
 
     \b
     Examples:
@@ -190,7 +191,9 @@ def plan(
     from analysis.cli.plan_tables import print_plan
     from analysis.core.errors import AnalysisError
     from analysis.planning.designs import RUNS, PlanSettings
+    from analysis.planning.pilot_answers import RUNS as RUNS_OF_PILOT, power_of_pilot
     from analysis.planning.plan_files import as_document, write_plan
+    from analysis.planning.planned_answers import ANSWERS
     from analysis.planning.planned_claims import CLAIMS
     from analysis.planning.planned_report import PlannedReport
     from analysis.planning.power import RUNS as RUNS_OF_CLAIMS, power
@@ -204,7 +207,9 @@ def plan(
         )
         half_widths = _numbered("--wanted", wanted, "HALFWIDTH")
         effects = _numbered("--claim", claims, "EFFECT")
-        if not half_widths and not effects:
+        nothing_named = not half_widths and not effects
+        pilot = start.pilot if nothing_named else None
+        if nothing_named and pilot is None:
             effects = _usual(start, responses or start.per_query)
         check_given(
             Facts(
@@ -212,11 +217,13 @@ def plan(
                 planned={*half_widths, *effects},
                 claims=any(name in CLAIMS and CLAIMS[name].family for name in effects),
                 pilot=source is not None,
+                drawn=pilot is not None,
+                levels=bool(half_widths) or any(name not in ANSWERS for name in effects),
             )
         )
         chosen: dict[str, Any] = {
             "queries": _numbers("queries", queries),
-            "raters": _numbers("raters", raters),
+            "raters": _numbers("raters", raters or _usual_raters(pilot)),
             "responses_per_query": responses or start.per_query,
             "judged": judged,
             "width": start.width,
@@ -234,6 +241,12 @@ def plan(
         if half_widths:
             with progress_bar("Simulating widths", hidden=as_json) as advance:
                 widths = planned(start.components, half_widths, settings, advance)
+        if pilot is not None:
+            of_pilot = PlanSettings(**chosen, runs=runs or RUNS_OF_PILOT)
+            with progress_bar("Drawing studies", hidden=as_json) as advance:
+                of_claims = power_of_pilot(
+                    pilot, pilot.uses, start.components, of_pilot, start.options, advance
+                )
         if effects:
             with progress_bar("Simulating claims", hidden=as_json) as advance:
                 of_claims = power(start.components, effects, settings_of_claims, report, advance)
@@ -254,19 +267,20 @@ def plan(
 
 
 def _usual(start: StartingPoint, responses: int) -> dict[str, float]:
-    """Answers that most studies are for, about a judge like the pilot's."""
+    """Answers that most studies are for, about the judge of the components, without a bias."""
     from analysis.planning.claim import of_judge, of_rater
 
     parts = start.components
     order = round(of_judge(parts, responses) - of_rater(parts, responses), 2)
     if responses == 1:
-        return {"order_responses": order, "report_level": start.bias}
+        return {"order_responses": order, "report_level": 0.0}
     apart = APART * start.width / 100
-    return {
-        "choose_between_responses": order,
-        "rank_systems": apart,
-        "report_level": start.bias,
-    }
+    return {"choose_between_responses": order, "rank_systems": apart, "report_level": 0.0}
+
+
+def _usual_raters(pilot: Pilot | None) -> str:
+    """Numbers of raters to simulate, where the user names none."""
+    return RATERS if pilot is None else str(len(pilot.raters))
 
 
 def _numbered(option: str, texts: tuple[str, ...], number: str) -> dict[str, float]:

@@ -66,7 +66,7 @@ def _print_power(plan: PowerPlan) -> None:
     before, remarks = None, []
     for answer in plan.answers:
         cells = [by_design[answer.claim, answer.raters, count] for count in counts]
-        name = f"{answer.claim} {answer.effect:g}" if answer.claim != before else ""
+        name = _named(answer.claim, answer.effect) if answer.claim != before else ""
         before = answer.claim
         shares = ["-" if cell.reason else f"{cell.power:.0%}" for cell in cells]
         few = "≤ " if answer.queries == counts[0] else ""
@@ -84,14 +84,18 @@ def _print_power(plan: PowerPlan) -> None:
         least = plan.smallest(claim)
         whom = "" if least is None else least.target.replace("_", " ")
         smallest.append(
-            f"{claim} {effect:g}: no design has a power of {plan.settings.assurance:.0%}"
+            f"{_named(claim, effect)}: no design has a power of {plan.settings.assurance:.0%}"
             if least is None
-            else f"{claim} {effect:g}: {least.queries:,} queries and "
+            else f"{_named(claim, effect)}: {least.queries:,} queries and "
             f"{counted(least.raters, 'rater')}, "
             f"{least.ratings:,} ratings, {_hours(least.hours)} hours, for {whom}"
         )
     title = f"The fewest ratings for a power of {plan.settings.assurance:.0%}:"
     _print(table, *remarks, title, *smallest, caption(plan))
+
+
+def _named(claim: str, effect: float | None) -> str:
+    return claim if effect is None else f"{claim} {effect:g}"
 
 
 def _hours(hours: float | None) -> str:

@@ -125,11 +125,18 @@ def _page(widths: WidthPlan | None, power: PowerPlan | None, drawings: Sequence[
     )
 
 
-def _row(answer: QueriesNeeded, name: str, wanted: float) -> str:
+def _row(answer: QueriesNeeded, name: str, wanted: float | None) -> str:
     numbers = [answer.queries, answer.responses, answer.ratings]
     cells = [f"{number:,}" if number is not None else "" for number in numbers]
     hours = f"{answer.hours:,.0f}" if answer.hours is not None else ""
-    texts = [name, f"{wanted:g}", str(answer.raters), *cells, hours, answer.reason or ""]
+    texts = [
+        name,
+        "" if wanted is None else f"{wanted:g}",
+        str(answer.raters),
+        *cells,
+        hours,
+        answer.reason or "",
+    ]
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in texts) + "</tr>"
 
 

@@ -42,7 +42,8 @@ class PowerOfDesign(SimulatedDesign):
     """
 
     claim: str
-    effect: float
+    effect: float | None
+    """What is true of the judge; None: what is true of that of the pilot."""
     target: Target
     power: float = math.nan
     error: float = math.nan
@@ -55,7 +56,7 @@ class QueriesForPower(QueriesNeeded):
     """Queries from which a claim has the wanted power."""
 
     claim: str
-    effect: float
+    effect: float | None
     target: Target
 
 
@@ -66,8 +67,10 @@ class PowerPlan(Plan[PowerOfDesign, QueriesForPower]):
     `p_needed` is the p at which a report makes a claim; a claim that is not corrected has none.
     """
 
-    claims: Mapping[str, float]
+    claims: Mapping[str, float | None]
     report: PlannedReport
+    of_pilot: bool = False
+    """Whether its studies are drawn from the queries of a pilot."""
     p_needed: Mapping[str, float] = field(default_factory=dict)
 
     def smallest(self, claim: str) -> QueriesForPower | None:
@@ -157,14 +160,14 @@ def power(
                 target=CLAIMS[name].target(design.raters),
                 reason=reasons[name],
                 **size_of(design),
-                **_shares(outcomes[name], p_needed.get(name, 1.0)),
+                **shares(outcomes[name], p_needed.get(name, 1.0)),
             )
             for name, effect in claims.items()
         ]
     if progress is not None:
         progress(len(designs) * runs, len(designs) * runs)
     answers = [
-        _answer([c for c in cells if (c.claim, c.raters) == (name, count)], settings)
+        queries_for_power([c for c in cells if (c.claim, c.raters) == (name, count)], settings)
         for name in claims
         for count in settings.raters
     ]
@@ -185,7 +188,7 @@ def _reason(name: str, effect: float, components: Components, design: Design) ->
     return claim.problem(components, design.responses, effect)
 
 
-def _shares(outcomes: Sequence[ClaimOutcome], p_needed: float) -> dict[str, Any]:
+def shares(outcomes: Sequence[ClaimOutcome], p_needed: float) -> dict[str, Any]:
     """Fields of a `PowerOfDesign`; none where no study was decided."""
     if not outcomes:
         return {}
@@ -207,7 +210,7 @@ def _mean(figures: Sequence[float]) -> float:
     return float(np.mean(defined)) if defined else math.nan
 
 
-def _answer(cells: Sequence[PowerOfDesign], settings: PlanSettings) -> QueriesForPower:
+def queries_for_power(cells: Sequence[PowerOfDesign], settings: PlanSettings) -> QueriesForPower:
     """The answer for cells of one claim and number of raters."""
     first, wanted = cells[0], settings.assurance
     asked: dict[str, Any] = {"claim": first.claim, "effect": first.effect, "target": first.target}

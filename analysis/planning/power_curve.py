@@ -16,7 +16,8 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
     for cell in plan.cells:
         if cell.claim == claim and cell.reason is None:
             lines.setdefault(cell.raters, []).append((cell.queries, cell.power))
-    name = f"Power of {claim} = {plan.claims[claim]:g}"
+    effect = plan.claims[claim]
+    name = f"Power of {claim}" + ("" if effect is None else f" = {effect:g}")
     return lines_by_raters(
         f"power-{claim}",
         (name, CLAIMS[claim].description),
@@ -30,6 +31,8 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
 
 def caption(plan: PowerPlan) -> str:
     """How the curves were computed."""
+    if plan.of_pilot:
+        return _of_pilot(plan)
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
     report = plan.report
     text = (
@@ -44,3 +47,13 @@ def caption(plan: PowerPlan) -> str:
             f"{counted(report.constructs, 'construct')} and {counted(report.judges, 'judge')}."
         )
     return text
+
+
+def _of_pilot(plan: PowerPlan) -> str:
+    largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
+    return (
+        f"{counted(plan.settings.runs, 'study', 'studies')} for each design, of queries that are "
+        "drawn from the pilot with replacement, with its raters and its judge. Shown is the share "
+        f"with a yes for these raters on one construct, with a Monte Carlo standard error of at "
+        f"most {largest:.0%}: the chance if the figures stay as they are in the pilot."
+    )

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis.cli.plan import plan
+from study.cli.root import cli
 from study.example import build_example
 from tests.analysis.scores import simulated
 
@@ -40,7 +41,7 @@ def test_from_a_table_as_pilot(tmp_path: Path) -> None:
     assert content["responses_per_query"] == 3
     assert content["minutes"] == 2
     assert content["components"]["error"] == pytest.approx(7, abs=1.5)
-    assert document["notes"] == ["Components: from pilot, QR and judge"]
+    assert document["notes"] == ["Pilot: pilot, QR and judge"]
     assert out.read_text(encoding="utf-8").startswith("<?xml")
     fixed = run(*words, "--json", "--components", "error=1")
     assert json.loads(fixed.stdout)["widths"]["components"]["error"] == 1
@@ -113,27 +114,30 @@ def test_the_chance_of_a_claim(tmp_path: Path) -> None:
     assert "write STATISTIC=EFFECT" in wrong.output
 
 
-def test_without_a_wish_it_is_the_chance_of_a_yes_for_the_judge_of_the_pilot(
-    tmp_path: Path,
-) -> None:
+def test_without_a_wish_it_is_the_chance_of_a_yes_on_queries_of_the_pilot(tmp_path: Path) -> None:
     path = tmp_path / "pilot.csv"
     simulated(queries=20).to_csv(path, index=False)
-    content = json.loads(run(path, "--scale", "0:100", "--json").stdout)
+    words = ("plan", str(path), "--scale", "0:100", "--runs", "3", "--queries", "20,40")
+    content = json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)
     assert content["widths"] is None
-    effects = content["power"]["claims"]
-    assert list(effects) == ["choose_between_responses", "rank_systems", "report_level"]
-    frame = simulated(queries=20)
-    judged = frame["scorer_kind"] == "judge"
-    means = frame[~judged].groupby("response_id")["value"].mean()
-    bias = (frame[judged].set_index("response_id")["value"] - means).mean()
-    assert effects["report_level"] == pytest.approx(bias, abs=0.06)
-    assert effects["rank_systems"] == 5
-    shown = " ".join(run(path, "--scale", "0:100").output.split())
-    assert "report answers yes" in shown
-    assert "corrected for all comparisons" not in shown
+    uses = ("choose_between_responses", "rank_systems", "report_level")
+    assert content["power"]["claims"] == dict.fromkeys(uses)
+    assert {cell["raters"] for cell in content["power"]["cells"]} == {3}
+    shown = " ".join(CliRunner().invoke(cli, words).output.split())
+    assert "drawn from the pilot with replacement" in shown
+    for option, value in (("--components", "rater=3"), ("--responses", "2"), ("--level", "0.9")):
+        refused = CliRunner().invoke(cli, [*words, option, value])
+        assert refused.exit_code == 2
+        assert f"{option} {value} has no effect here" in refused.output
+    more = " ".join(CliRunner().invoke(cli, [*words, "--raters", "3,5"]).output.split())
+    assert "with 5 raters the pilot has 3" in more
+
+
+def test_without_a_pilot_it_is_that_of_the_judge_of_the_components() -> None:
     single = run("--responses", "1", "--components", "judge=8")
     assert "order_responses" in single.output
     assert "rank_systems" not in single.output
+    assert "report answers yes" in " ".join(single.output.split())
 
 
 def test_an_answer_is_not_corrected_for_other_constructs() -> None:
