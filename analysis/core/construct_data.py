@@ -154,6 +154,7 @@ def construct_data(
     """
     columns = ["response_id", "query_id", "system", "scorer", "repeat", "value"]
     rows = table.frame.loc[table.frame["construct"] == construct, columns]
+    empty = _without_score(rows, table.scorer_kinds)
     queries = table.queries if queries is None else queries
     query_of_row = _positions(rows["query_id"], queries)
     if (query_of_row < 0).any():
@@ -168,7 +169,7 @@ def construct_data(
     produced[codes[system >= 0], system[system >= 0]] = True
     # Judges come first: a report is about them.
     in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
-    kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
+    kinds = {n: table.scorer_kinds[n] for n in dict.fromkeys(in_order) if n not in empty}
     values = {
         name: _values(rows, codes, n, name) for name, kind in kinds.items() if kind != "human"
     }
@@ -188,6 +189,32 @@ def construct_data(
         produced=produced,
         reference_kind=reference,
     )
+
+
+def without_scores(table: ScoreTable) -> list[tuple[str, str]]:
+    """Judges and metrics (scorer, construct) without any score, where another one has some."""
+    rows = table.frame[["construct", "scorer", "repeat", "value"]]
+    return [
+        (scorer, construct)
+        for construct in table.constructs
+        for scorer in _without_score(rows[rows["construct"] == construct], table.scorer_kinds)
+    ]
+
+
+def _without_score(rows: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
+    """Judges and metrics without any score in these rows, where another one has some.
+
+    They are compared with nobody, and so make no claim of others less certain.
+    """
+    scorers = rows["scorer"].astype(str)
+    scored = set(scorers[(rows["repeat"] == 0) & rows["value"].notna()].unique())
+    present = {kinds[name] for name in scored}
+    found = []
+    for name in scorers.unique():
+        alike = {"judge": {"judge"}, "metric": {"judge", "metric"}}.get(kinds[name], set())
+        if name not in scored and present & alike:
+            found.append(name)
+    return found
 
 
 def sharing(data: ConstructData, other: ConstructData) -> ConstructData:

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.core.analysis import Analysis
 from analysis.core.claims import claims
 from analysis.core.computation import one_blas_thread
+from analysis.core.construct_data import without_scores
 from analysis.core.context import Context
 from analysis.core.cuts import check_cuts
 from analysis.core.errors import AnalysisError
@@ -178,9 +179,8 @@ def _analysis(
     shown = rendered_note(scores, preferences)
     if shown is not None:
         warnings.append(shown)
-    analysis = Analysis(
-        title, context, estimates_of_report, (*warnings, *_weights(scores), *_dominated(scores))
-    )
+    warnings += [*_weights(scores), *_dominated(scores), *_without_scores(scores)]
+    analysis = Analysis(title, context, estimates_of_report, tuple(warnings))
     return replace(analysis, claims=claims(compared(analysis), {}, context.options.level))
 
 
@@ -237,6 +237,17 @@ def _dominated(scores: ScoreTable) -> list[str]:
         f"query {counts.index[place]!r} has {count} of {total} rated responses "
         f"({count / total:.0%}): "
         "figures that count responses rest mostly on it, and their intervals are wider or withheld"
+    ]
+
+
+def _without_scores(scores: ScoreTable) -> list[str]:
+    """A warning on the judges and metrics that have no score on a construct."""
+    constructs: dict[str, list[str]] = {}
+    for scorer, construct in without_scores(scores):
+        constructs.setdefault(scorer, []).append(construct)
+    return [
+        f"{scorer} has no score on {', '.join(of)}: it is compared with nobody there"
+        for scorer, of in constructs.items()
     ]
 
 
