@@ -79,7 +79,11 @@ class JointFamily(Family):
     def joint(self, estimates: Iterable[Estimate]) -> bool:
         """Whether all of these differences, at least one, are above 0."""
         chosen = list(estimates)
-        return bool(chosen) and all(e.value > 0 and e.p <= self.alpha for e in chosen)
+        return bool(chosen) and all(map(self.supports, chosen))
+
+    def supports(self, estimate: Estimate) -> bool:
+        """Whether a comparison is as the joint claim has it."""
+        return bool(estimate.value > 0 and estimate.p <= self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +126,7 @@ class Claims:
                         "comparisons": family.comparisons,
                         "alpha": family.alpha,
                         "holds": family.holds(e),
+                        "joint": family.supports(e) if isinstance(family, JointFamily) else None,
                     }
 
 

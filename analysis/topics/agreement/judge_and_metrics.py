@@ -180,7 +180,10 @@ def joint(analysis: Analysis) -> dict[str, list[Estimate]]:
     judges = [name for name in judges if judge_of_expected(name, judges) is None]
     rated = [key for key, data in context.rated.items() if not data.reference_missing]
     families: dict[str, list[Estimate]] = {
-        family(construct, judge, None): [] for construct in rated for judge in judges
+        family(construct, judge, None): []
+        for construct in rated
+        for judge in judges
+        if judge in context.rated[construct].judges
     }
     if context.preferences is not None:
         compared = dict.fromkeys(map(str, context.preferences.frame["construct"].unique()))

@@ -17,7 +17,12 @@ POINTS = {"QR": Scale(0, 100)}
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    return simulated(queries=30, raters=3)
+    """A judge, three raters, and a metric that orders responses at random."""
+    rows = simulated(queries=30, raters=3)
+    judged = rows[rows["scorer"] == "judge"]
+    noise = np.random.default_rng(5).uniform(0, 100, len(judged))
+    metric = judged.assign(scorer="metric", scorer_kind="metric", value=noise)
+    return pd.concat([rows, metric], ignore_index=True)
 
 
 def failed(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -38,13 +43,19 @@ def test_it_changes_no_answer_and_no_claim(frame: pd.DataFrame, kind: str) -> No
     beside = analyse(ScoreTable.from_frame(both, POINTS), options=QUICK)
     assert speaking(beside) == speaking(alone) == [("QR", "judge")]
     assert answered(beside) == answered(alone)
-    assert list(beside.claims.records()) == list(alone.claims.records())
+    of_claims = list(beside.claims.records())
+    assert of_claims == list(alone.claims.records())
+    # "Better than each of the metrics", with its support in report.json.
+    joint = [record["joint"] for record in of_claims if record["statistic"] == "judge_minus_metric"]
+    assert joint
+    assert all(joint)
     assert "failed has no score on QR: it is compared with nobody there" in beside.warnings
     gaps = beside.estimates.select("missing_share", scorer="failed", scope="pooled")
     assert [gap.n_dropped for gap in gaps] == [len(failed(frame, kind))]
 
 
 def test_the_only_judge_is_answered_for_though_it_has_no_score(frame: pd.DataFrame) -> None:
-    rows = pd.concat([frame[frame["scorer"] != "judge"], failed(frame, "judge")])
+    people = frame[frame["scorer_kind"] == "human"]
+    rows = pd.concat([people, failed(frame, "judge")])
     analysis = analyse(ScoreTable.from_frame(rows, POINTS), options=QUICK)
     assert speaking(analysis) == [("QR", "failed")]
