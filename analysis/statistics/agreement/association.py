@@ -284,8 +284,13 @@ def _by_query(extreme: np.ufunc, values: FloatArray, query: IntArray, n_queries:
 
 
 def smallest_step(pairs: Pairs) -> float | None:
-    """The smallest difference of two values that occur; None where all are equal."""
-    return smallest_difference(*pairs.levels)
+    """The smallest difference of two values that occur, for a query; None where all are equal.
+
+    A mean of n responses is moved by 1/n of it where one more response differs; intervals divide by
+    the number of queries.
+    """
+    step, queries = smallest_difference(*pairs.levels), np.count_nonzero(pairs.contributing)
+    return None if step is None else step * float(queries) / max(1, pairs.n_responses)
 
 
 def _key(pairs: Pairs) -> bytes:

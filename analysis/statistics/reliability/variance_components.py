@@ -112,13 +112,13 @@ class BiasEstimate:
 
 
 def _spread(
-    query_part: float, rater_part: float, judge: FloatArray, people: FloatArray, n_queries: int
+    query_part: float, rater_part: float, judge: FloatArray, people: FloatArray
 ) -> tuple[float, float] | None:
     """The two parts of a variance; of equal differences, as in `core.end_intervals`, a step's."""
     if query_part + rater_part > (NOISE * max(1.0, float(np.abs(judge).max()))) ** 2:
         return query_part, rater_part
     step = smallest_difference(judge, people)
-    return None if step is None else ((step / n_queries) ** 2, 0.0)
+    return None if step is None else ((step / judge.size) ** 2, 0.0)
 
 
 def bias_for_raters_like_these(
@@ -185,7 +185,7 @@ def bias_for_raters_like_these(
     else:
         rater_variance = max(variance_components(people[used]).rater, 0.0)
     rater_part = rater_variance * entering
-    if (spread := _spread(query_part, rater_part, machine[used], people[used], n_queries)) is None:
+    if (spread := _spread(query_part, rater_part, machine[used], people[used])) is None:
         return without(no_spread("every difference is the same"))
     query_part, rater_part = spread
     df = satterthwaite_df([query_part, rater_part], [query_df, table.n_raters - 1])
