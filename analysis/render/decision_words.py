@@ -27,6 +27,7 @@ from analysis.render.formatting import (
     percent,
     percents,
     points,
+    threshold_amount,
 )
 
 USE_WORDS: dict[Use, str] = {
@@ -140,7 +141,13 @@ def _other_level(figure: DecidingFigure) -> bool:
 
 
 def _level(level: float | None) -> str:
-    return "" if level is None else f"{level:.1%}".replace(".0%", "%")
+    """The level of an interval, never rounded to 100%: '98%', '99.9%', '99.98%'."""
+    if level is None:
+        return ""
+    digits = 1
+    while level < 1 and float(f"{100 * level:.{digits}f}") == 100:
+        digits += 1
+    return f"{level:.{digits}%}".replace(".0%", "%")
 
 
 def shortened(reason: str) -> str:
@@ -185,7 +192,7 @@ def _of_bias(described: Described, figure: DecidingFigure) -> str:
     e, scale = figure.estimate, described.human_scale(figure.estimate.constructs[0])
     on = f" on {e.scope.removeprefix('system:')}" if e.systems else ""
     value = amount(e.value, scale, (e.ci_low, e.ci_high))
-    margin = amount(figure.threshold.value, scale)
+    margin = threshold_amount(figure.threshold.value, scale)
     return f"bias{on} {value} {between(e, scale, in_points=True)}, allowed are ±{margin}"
 
 
@@ -250,7 +257,7 @@ def _of_choice(described: Described, figure: DecidingFigure) -> str:
     return (
         f"choosing {e.systems[0]}{best} as the judge does costs {amount(e.value, scale, ends)} "
         f"{between(e, scale, in_points=True)} of people's mean{known}, allowed are "
-        f"{amount(threshold.value, scale)}"
+        f"{threshold_amount(threshold.value, scale)}"
     )
 
 
@@ -267,7 +274,9 @@ def _of_pair(described: Described, figure: DecidingFigure) -> str:
     pair = (
         f"{e.systems[0]} minus {e.systems[1]} is {sides[0]} by people and {sides[1]} by the judge"
     )
-    return f"{pair}; choosing by the judge may cost at most {amount(threshold.value, scale)}"
+    return (
+        f"{pair}; choosing by the judge may cost at most {threshold_amount(threshold.value, scale)}"
+    )
 
 
 def _number(threshold: DecisionThreshold) -> str:

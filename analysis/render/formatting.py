@@ -62,6 +62,16 @@ def amount(value: float, scale: Scale | None, sided_values: Iterable[float] = ()
     return f"{text} point" if text.lstrip("-") == "1" else f"{text} points"
 
 
+def threshold_amount(value: float, scale: Scale | None) -> str:
+    """A threshold with its unit and all of its digits: '5 points', '0.05 points'."""
+    text = points(value, scale)
+    if not math.isclose(float(text), value, rel_tol=1e-9):
+        text = f"{value:g}"
+    if on_scale(scale):
+        return text
+    return f"{text} point" if text == "1" else f"{text} points"
+
+
 def with_minus(text: str) -> str:
     """The text of numbers with minus signs in place of hyphens, for a drawing.
 

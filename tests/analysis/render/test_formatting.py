@@ -3,6 +3,7 @@ import math
 import pytest
 
 from analysis.core.estimates import Estimate
+from analysis.render.decision_words import _level
 from analysis.render.formatting import (
     amount,
     between,
@@ -11,6 +12,7 @@ from analysis.render.formatting import (
     listed,
     percent,
     points,
+    threshold_amount,
 )
 from analysis.render.page import typographic
 from study.base.scales import Scale
@@ -78,3 +80,26 @@ def test_lists_and_counts_read_as_prose() -> None:
 
 def test_minus_signs_are_set_before_numbers_only() -> None:
     assert typographic("non-inferior -.14 [-3, 2]") == "non-inferior −.14 [−3,\u00a02]"
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "text"),
+    [
+        (5.0, Scale(0, 100), "5 points"),
+        (0.05, Scale(1, 5), "0.05 points"),
+        (0.2, Scale(1, 5), "0.2 points"),
+        (1.0, Scale(0, 100), "1 point"),
+        (0.05, Scale(0, 1), "0.05"),
+        (2.5, Scale(0, 100), "2.5 points"),
+    ],
+)
+def test_a_threshold_has_all_of_its_digits(value: float, scale: Scale, text: str) -> None:
+    assert threshold_amount(value, scale) == text
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [(0.9, "90%"), (0.975, "97.5%"), (0.999, "99.9%"), (0.99975, "99.98%"), (0.999999, "99.9999%")],
+)
+def test_the_level_of_an_interval_is_never_100_percent(level: float, text: str) -> None:
+    assert _level(level) == text
