@@ -140,7 +140,7 @@ def run(folder: Path, rubric: str | None, dry_run: bool, as_json: bool, **values
     from study.study import Study
 
     settings = settings_from(values)
-    with Study.open(folder) as study, rubric_settings(study, settings, rubric, dry_run) as chosen:
+    with Study.open(folder) as study, rubric_settings(study, settings, rubric) as chosen:
         if dry_run:
             _preview(study, chosen, as_json)
         else:
