@@ -208,6 +208,20 @@ def test_a_sample_of_prompts_tells_what_the_others_take(
     assert len(prompts) == len(set(prompts)) == 30
 
 
+def test_there_is_no_forecast_where_nothing_is_left_to_ask(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    scripted.answer = always(Answer("<answer>Yes.</answer>", prompt_tokens=7, completion_tokens=2))
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--engine", "scripted", "--estimate")
+    for number, answered in ((1000, 30), (3, 0)):
+        done = CliRunner().invoke(cli, ["respond", str(folder), *map(str, words), str(number)])
+        assert f"{answered} of {answered} prompts were answered" in done.output
+        assert "  No prompt is left to ask, so there is no forecast.\n" in done.output
+        assert "remaining" not in done.output
+        assert "count of tokens" not in done.output
+
+
 def test_a_limit_is_that_of_all_readers(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
