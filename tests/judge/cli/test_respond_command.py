@@ -316,6 +316,22 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
 
 
 @pytest.mark.server
+def test_the_printed_command_judges_the_responses(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    scripted.answer = always(Answer("<answer>Yes.</answer>"))
+    words = words_of(example, "--systems", "words", "--engine", "scripted")
+    made = CliRunner().invoke(cli, ["respond", str(declare(study)), *map(str, words)])
+    [printed] = [line for line in made.output.splitlines() if line.startswith("Next: ")]
+    command = shlex.split(printed.removeprefix("Next: ccrs "))
+    with running_stub() as stub:
+        values = {"URL": stub.base_url, "NAME": "stub-judge"}
+        judged = CliRunner().invoke(cli, [values.get(word, word) for word in command])
+    assert judged.exit_code == 0, judged.output
+    assert "judgments of the run 'stub-judge' were stored" in judged.output
+
+
+@pytest.mark.server
 def test_the_manual_has_the_paper_in_four_commands(tmp_path: Path) -> None:
     page = (ROOT / "data" / "manual" / "repeat_paper.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
