@@ -32,6 +32,7 @@ from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
 from study.study import Study
+from study.text import counted
 
 # A typical time of a hosted endpoint for a prompt of a few thousand tokens.
 _SECONDS = 1.0
@@ -50,7 +51,7 @@ class Preview(Result):
     postponed: int
     """Prompts beyond --limit."""
     resolved: dict[str, int]
-    """Judgments that need no prompt, by missing reason or rule."""
+    """Judgments that need no prompt, by missing reason, rule or value."""
     prompt_tokens: int
     """An estimate."""
     answer_tokens: int
@@ -94,11 +95,18 @@ class Preview(Result):
             lines += cost_lines(self.cost, self.cost_if_reasoning)
         if self.postponed:
             lines.append(f"Postponed by --limit: {self.postponed} prompts")
-        lines += [f"Without a prompt: {n} {reason}" for reason, n in self.resolved.items()]
+        lines += self.resolved_lines()
         lines += list(self.notes)
         if self.too_long:
             lines.append(self.too_long)
         return [*lines, "No prompt was sent and nothing was written."]
+
+    def resolved_lines(self) -> list[str]:
+        """Return the lines on the judgments that need no prompt."""
+        return [
+            f"Without a prompt: {counted(n, 'judgment')} ({reason})"
+            for reason, n in self.resolved.items()
+        ]
 
     def _answer_tokens(self) -> str:
         text = f"at most {self.answer_tokens:,}"
@@ -197,7 +205,7 @@ class MetricsPreview(Result):
             run = f"continues the run {each.run!r}" if each.run else "begins a run"
             now = sum(each.prompts.values())
             lines.append(f"{key}: {run}; {now:,} prompts can be asked now.")
-            lines += [f"  Without a prompt: {n} {reason}" for reason, n in each.resolved.items()]
+            lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
         return [*lines, *self.forecast.lines(), "No prompt was sent and nothing was written."]
 

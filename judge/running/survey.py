@@ -36,7 +36,7 @@ class Survey:
     too_long: list[tuple[int, Resolved]] = field(default_factory=list)
     """Items whose prompt exceeds the window, with its estimated tokens."""
     resolved: Counter[str] = field(default_factory=Counter)
-    """Items that need no further answer, by their missing reason or rule."""
+    """Items that need no further answer, by their missing reason, rule or value."""
     kinds: Counter[str] = field(default_factory=Counter)
     """The prompts of probes, by kind of probe."""
     skipped: Counter[Skipped] = field(default_factory=Counter)
@@ -91,7 +91,7 @@ def survey(
             continue
         if isinstance(planned, Resolved):
             batch.append(planned)
-            counts.resolved[planned.missing_reason or planned.rule or SHARED] += 1
+            counts.resolved[_reason(planned, plan.scope.metric.key)] += 1
             if store is not None and len(batch) >= _BATCH:
                 store(batch)
                 batch = []
@@ -140,6 +140,16 @@ def too_long_message(study: Study, work: Survey, window: int) -> str:
             "others with --skip-too-long, which stores these as missing.",
         ]
     )
+
+
+def _reason(resolved: Resolved, metric: str) -> str:
+    """Return why an item needs no further answer."""
+    if resolved.missing_reason:
+        return resolved.missing_reason
+    if resolved.rule != metric or resolved.value is None:
+        return resolved.rule or SHARED
+    # Without an answer it follows from the texts.
+    return f"value {resolved.value:g}" if resolved.parser_version is None else "stored answers"
 
 
 def _too_long(planned: PlannedPrompt) -> list[Resolved]:
