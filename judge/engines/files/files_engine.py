@@ -197,8 +197,6 @@ class FilesEngine:
             "refused": [],
             "ignored": [],
         }
-        if self._form.name != "openai":
-            decoding["format"] = self._form.name
         if self._logprobs is not None:
             decoding["logprobs"] = self._logprobs.name
         if settings.answer_schema == "on":
