@@ -36,6 +36,7 @@ from study.lifecycle.file_system import check_file_system
 from study.schema.locks import LockSpace, exclusive
 from study.settings.scorer_sections import SystemSpec
 from study.study import Study
+from study.text import counted
 
 
 class RespondStoppedError(StudyError):
@@ -126,8 +127,8 @@ def respond_study(
             outcome.passages[sizes] = len(each.retrieved.chunks)
         if retrieval.truncated:
             outcome.notes.append(
-                f"The encoder read only the beginning of {retrieval.truncated:,} texts, which are "
-                "longer than its window."
+                "The encoder read only the beginning of "
+                f"{counted(retrieval.truncated, 'text')} longer than its window."
             )
         if preset is not None:
             outcome.notes += [DISCREPANCY, *([] if prompt else [OTHER_WORDS])]

@@ -94,7 +94,7 @@ class Preview(Result):
             ]
             lines += cost_lines(self.cost, self.cost_if_reasoning)
         if self.postponed:
-            lines.append(f"Postponed by --limit: {self.postponed} prompts")
+            lines.append(f"Postponed by --limit: {counted(self.postponed, 'prompt')}")
         lines += self.resolved_lines()
         lines += list(self.notes)
         if self.too_long:
@@ -204,7 +204,7 @@ class MetricsPreview(Result):
         for key, each in self.metrics.items():
             run = f"continues the run {each.run!r}" if each.run else "begins a run"
             now = sum(each.prompts.values())
-            lines.append(f"{key}: {run}; {now:,} prompts can be asked now.")
+            lines.append(f"{key}: {run}; {counted(now, 'prompt')} can be asked now.")
             lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
         return [*lines, *self.forecast.lines(), "No prompt was sent and nothing was written."]

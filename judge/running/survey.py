@@ -12,6 +12,7 @@ from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
 from study.facts.current_responses import current_responses
 from study.schema import DRIFT
 from study.study import Study
+from study.text import counted
 
 # Answers that are stored together.
 _BATCH = 240
@@ -133,8 +134,8 @@ def too_long_message(study: Study, work: Survey, window: int) -> str:
         lines.append(f"  and {len(longest) - len(lines)} more")
     return "\n".join(
         [
-            f"{len(longest)} judgments need prompts beyond the window of {window} tokens; "
-            "nothing was asked:",
+            f"{counted(len(longest), 'judgment needs', 'judgments need')} prompts beyond the "
+            f"window of {window} tokens; nothing was asked:",
             *lines,
             "Use a model with a larger window, correct the window with --window, or judge the "
             "others with --skip-too-long, which stores these as missing.",
