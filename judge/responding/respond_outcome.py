@@ -74,6 +74,7 @@ class RespondOutcome(Result):
         if self.dry_run:
             lines += [
                 f"Prompts to ask: {self.prompts:,}",
+                *([f"Answered by the files: {self.answered:,}"] if self.answered else []),
                 f"Prompt tokens: about {self.prompt_tokens:,} (at four bytes each)",
                 f"Answer tokens: at most {self.answer_tokens:,}",
                 *([] if self.cost is None else [f"Cost: at most about {self.cost:,.2f}"]),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 
 from judge.engines.engine import Ready, TokenCount
+from judge.engines.files.files_engine import NOT_READ, answers_in_files
 from judge.metrics.registry import load_metric
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import TOKENS, Answer
@@ -72,6 +73,8 @@ class Preview(Result):
     """The largest cost if the model reasons before each answer; None if it is not asked to, or
     where a forecast includes the reasoning."""
     notes: tuple[str, ...] = ()
+    answered: int = 0
+    """Prompts up to --limit that the files of answers answer; `prompts` lacks them."""
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
@@ -81,6 +84,8 @@ class Preview(Result):
             f"It would continue the run {self.run!r}." if self.run else "It would begin a run.",
             f"Prompts to ask: {total}" + (f" ({by_construct})" if by_construct else ""),
         ]
+        if self.answered:
+            lines.append(f"Answered by the files: {counted(self.answered, 'prompt')}")
         if self.forecast is not None:
             lines += [
                 *self.forecast.lines(),
@@ -152,7 +157,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     run_id, name = likely_run(study, settings) or (None, None)
     plan = CallPlan(study, scope, order, run_id)
-    work = survey(plan, ready, limit=settings.limit)
+    with answers_in_files(study, settings, metric.prompts) as in_files:
+        work = survey(plan, ready, limit=settings.limit, answers=in_files)
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
     at_once = settings.at_once or _AT_ONCE
@@ -174,7 +180,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     return Preview(
         run=name,
         prompts=dict(work.now),
-        postponed=work.prompts.total() - count,
+        postponed=work.prompts.total() - count - work.answered,
+        answered=work.answered,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
         answer_tokens=of_answers,
@@ -197,6 +204,7 @@ class MetricsPreview(Result):
     metrics: dict[str, Preview]
     forecast: SuiteForecast
     """Of all metrics together, by step."""
+    notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
@@ -207,7 +215,8 @@ class MetricsPreview(Result):
             lines.append(f"{key}: {run}; {counted(now, 'prompt')} can be asked now.")
             lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
-        return [*lines, *self.forecast.lines(), "No prompt was sent and nothing was written."]
+        lines += [*self.forecast.lines(), *self.notes]
+        return [*lines, "No prompt was sent and nothing was written."]
 
 
 def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
@@ -218,15 +227,18 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     StudyError
         As `judge_metrics` does for settings and study.
     """
+    without = {"answers": ()} if getattr(settings, "answers", ()) else {}
     each: list[JudgeSettings] = []
     previews: dict[str, Preview] = {}
     for key, metric in fitting_metrics(study, settings):
         one = settings_of_metric(settings, key, metric)
         each.append(one)
-        previews[metric.key] = preview(study, one)
+        # Metrics of a call share their files, and later steps depend on answers.
+        previews[metric.key] = preview(study, one.model_copy(update=without))
     found = [likely_run(study, one) for one in each]
     runs = [None if run is None else run[0] for run in found]
-    return MetricsPreview(previews, forecast_metrics(study, each, runs))
+    notes = (NOT_READ,) if without else ()
+    return MetricsPreview(previews, forecast_metrics(study, each, runs), notes)
 
 
 def _counted_answers(plan: CallPlan, run_id: int, ready: Ready) -> list[CountedAnswer]:

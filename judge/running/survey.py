@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from judge.engines.engine import Ready
-from judge.protocol.exchange import TOO_LONG
+from judge.protocol.exchange import TOO_LONG, Request
 from judge.running.metric_requests import PlannedPrompt, flags_of
 from judge.running.plan import CallPlan, Compare
 from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
@@ -29,6 +29,8 @@ class Survey:
     """Items that wait for these prompts, such as judgments of a run."""
     now: Counter[str] = field(default_factory=Counter)
     """The prompts up to --limit, by construct."""
+    answered: int = 0
+    """The prompts up to --limit whose answer is at hand; `now` lacks them."""
     now_bytes: int = 0
     now_answer_tokens: int = 0
     """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
@@ -48,7 +50,12 @@ class Survey:
     without: Counter[str] = field(default_factory=Counter)
     """Prompts of pairs without a field that the construct may see, by field."""
 
-    def add(self, planned: PlannedPrompt, limit: int | None) -> None:
+    def add(
+        self,
+        planned: PlannedPrompt,
+        limit: int | None,
+        answers: Callable[[Request], bool] | None = None,
+    ) -> None:
         """Count a prompt that is to be asked."""
         pending, item = planned.pending, planned.pending.item
         first, key = pending.contents[0], pending.construct_key
@@ -63,7 +70,10 @@ class Survey:
                 self.without["a reference answer"] += 1
             if "context" in reads and not (first.passages and item.second.passages):
                 self.without["passages of a response"] += 1
-        if limit is None or self.now.total() < limit:
+        if limit is None or self.now.total() + self.answered < limit:
+            if answers is not None and answers(planned.request()):
+                self.answered += 1
+                return
             self.now[key] += 1
             self.now_bytes += planned.size
             if planned.answer_limit is not None:
@@ -77,16 +87,19 @@ def survey(
     store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,
     compare: Compare | None = None,
+    answers: Callable[[Request], bool] | None = None,
 ) -> Survey:
     """Count the work of a call, reading passages only where they are needed.
 
     Items that need no further answer are passed to `store` in batches, and comparisons of texts
-    to `compare`.
+    to `compare`. `answers` tells whether the answer to a prompt is at hand.
     """
     counts = Survey()
     batch: list[Resolved] = []
     query, counted = -1, set[tuple[object, ...]]()
-    for planned in plan.prompts(texts=ready.count is not None, compare=compare):
+    for planned in plan.prompts(
+        texts=ready.count is not None or answers is not None, compare=compare
+    ):
         if isinstance(planned, Skipped):
             counts.skipped[planned] += 1
             continue
@@ -115,7 +128,7 @@ def survey(
             continue
         if is_first:
             counts.judgments += len(pending.contents)
-        counts.add(planned, limit)
+        counts.add(planned, limit, answers)
     if store is not None and batch:
         store(batch)
     return counts

@@ -2,7 +2,8 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, run_digest, with_shuffle
 from judge.protocol.exchange import Answer, Failure, Request
-from judge.run_settings import option_name
+from judge.run_settings import JudgeSettings, option_name
 from judge.text import by_number
 from study.errors import StudyError
 from study.study import Study
@@ -138,6 +139,11 @@ class FilesEngine:
         del run
         deliver_in_blocks(delivery, self._answered(requests))
         return ()
+
+    def has_answer(self, request: Request) -> bool:
+        """Return whether the files have an answer to a prompt."""
+        assert self._answers is not None  # noqa: S101  (set by `start`)
+        return any(isinstance(result, Answer) for _, result in self._answers.results(request))
 
     def finish(self, kind: CommandKind) -> tuple[str, ...]:
         """Give the files of requests their names; return what was written and what comes next."""
@@ -261,6 +267,31 @@ class FilesEngine:
             if value != fields[name].default:
                 words += [option_name(name), value]
         return shlex.join(words)
+
+
+NOT_READ = (
+    "The files of --answers were not looked at: the prompts that they answer are counted as well."
+)
+"""Note of a preview that does not look up answers."""
+
+
+@contextmanager
+def answers_in_files(
+    study: Study, settings: JudgeSettings, prompts: PromptSet | None
+) -> Iterator[Callable[[Request], bool] | None]:
+    """Return what tells whether the files of the settings answer a prompt; None without files.
+
+    Raises
+    ------
+    StudyError
+        As a call with these files does.
+    """
+    if not isinstance(settings, FilesSettings) or not settings.answers or prompts is None:
+        yield None
+        return
+    with closing(FilesEngine(settings, study, prompts)) as engine:
+        engine.start(())
+        yield engine.has_answer
 
 
 def _format(settings: FilesSettings) -> ProviderFormat:

@@ -286,7 +286,11 @@ def test_recorded_answers_are_found_by_the_words_of_their_prompts(
     (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     other = Study.create(tmp_path / "other")
     words += ["--engine", "files", "--answers", tmp_path / "answers.jsonl"]
-    made = ccrs("respond", declare(other), *words, status=1)
+    planned = CliRunner().invoke(
+        cli, ["respond", str(declare(other)), *map(str, words), "--dry-run"]
+    )
+    assert "Prompts to ask: 28\nAnswered by the files: 2\n" in planned.output
+    made = ccrs("respond", other.folder, *words, status=1)
     assert made["systems"]["words"]["responses"] == 2
     assert made["failed"] == {"no_answer": 28}
     other.close()

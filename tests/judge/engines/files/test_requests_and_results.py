@@ -93,6 +93,24 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     assert any("have changed since: 48 answers." in note for note in last.notes)
 
 
+def test_a_dry_run_counts_what_the_files_answer(campaign: Study, tmp_path: Path) -> None:
+    words: tuple[object, ...] = ("judge", campaign.folder, "--engine", "files", "--model", "gpt")
+    words += ("--constructs", "AC")
+    assert program(*words, "--requests", tmp_path / "one").returncode == 0
+    lines = sent(tmp_path / "one")
+    got = results(tmp_path / "r.jsonl", map(result, lines[:5]))
+    words += ("--answers", got, "--dry-run")
+    planned = program(*words)
+    assert planned.returncode == 0, planned.stderr
+    assert "Prompts to ask: 7 (AC 7)\nAnswered by the files: 5 prompts\n" in planned.stdout
+    assert stored(campaign) == []
+    limited = in_process(*words, "--limit", 8).stdout
+    assert "Prompts to ask: 3 (AC 3)\nAnswered by the files: 5 prompts\n" in limited
+    assert "Postponed by --limit: 4 prompts\n" in limited
+    pairs = in_process("judge", "pairs", *words[1:])
+    assert "The files of --answers were not looked at" in pairs.stdout, pairs.stderr
+
+
 def test_awaited_results_are_not_missing(campaign: Study, tmp_path: Path) -> None:
     words: tuple[object, ...] = ("judge", campaign.folder, "--engine", "files", "--model", "gpt")
     assert program(*words, "--requests", tmp_path / "one").returncode == 0
