@@ -131,16 +131,16 @@ def run(folder: Path, rubric: str | None, dry_run: bool, as_json: bool, **values
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge run my-study --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
       ccrs judge my-study --engine files --model llama-3-70b --answers answers.jsonl
-      ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
+      ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --text-metrics EM,F1
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --metric ragchecker
-      ccrs judge my-study --rubric "The response names a source." --construct AC --model llama-3-70b
+      ccrs judge my-study --base-url URL --model llama --rubric "It names a source." --construct AC
       ccrs judge my-study --engine files --model gpt-5 --requests requests
       ccrs judge my-study --engine files --model gpt-5 --answers results.jsonl
     """
     from study.study import Study
 
     settings = settings_from(values)
-    with Study.open(folder) as study, rubric_settings(study, settings, rubric, dry_run) as chosen:
+    with Study.open(folder) as study, rubric_settings(study, settings, rubric) as chosen:
         if dry_run:
             _preview(study, chosen, as_json)
         else:

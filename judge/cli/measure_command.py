@@ -12,7 +12,7 @@ import click
 from judge.cli.default_group import DefaultCommandGroup
 from study.cli.options import AS_JSON, STUDY, comma_separated, print_result, progress
 from study.cli.unused_options import unused_if
-from study.text import shell_word
+from study.text import counted, shell_word
 
 _OF_AN_ENDPOINT = "no endpoint is asked", "name one with --base-url"
 
@@ -168,13 +168,13 @@ def run(
     lines = []
     for name, count in counts.items():
         would = "would be stored" if dry_run else "stored"
-        parts = [f"{count['stored']:,} values {would}"]
+        parts = [f"{counted(count['stored'], 'value')} {would}"]
         parts += [f"{count['existing']:,} were there before"] if count["existing"] else []
         if count["truncated"]:
             parts.append(f"{count['truncated']:,} of texts that were cut at the model's window")
         parts += [f"{n:,} missing: {reason}" for reason, n in count["missing"].items()]
         if count["differing"]:
-            parts.append(f"{count['differing']:,} stored ones differ and were not changed")
+            parts.append(f"stored before as another value, not changed: {count['differing']:,}")
         lines.append(f"{name}: {', '.join(parts)}.")
     if not dry_run:
         lines.append(f"Next: ccrs report {shell_word(folder)}")

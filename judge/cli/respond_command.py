@@ -148,7 +148,8 @@ def respond(
         raise
     to_ask = 0 if dry_run else sum(each.open for each in outcome.systems.values())
     is_done = not dry_run and not to_ask
-    steps = [f"Next: ccrs judge {shell_word(folder)} --model MODEL"] if is_done else []
+    judge = f"Next: ccrs judge {shell_word(folder)} --base-url URL --model NAME"
+    steps = [judge] if is_done else []
     # An engine of files names its next command itself.
     if to_ask and settings.estimate is not None:
         steps = ["Next: the same command without --estimate; it asks none of these again"]

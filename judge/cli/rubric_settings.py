@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rubric_settings(
-    study: Any, settings: JudgeSettings, rubric: str | None, dry_run: bool
+    study: Any, settings: JudgeSettings, rubric: str | None
 ) -> Iterator[JudgeSettings]:
-    """Return the settings with the prompt version of a rubric, which a dry run does not keep."""
+    """Return the settings with the prompt version of a rubric, which only a run of it keeps."""
     if rubric is None:
         yield settings
         return
@@ -23,6 +23,7 @@ def rubric_settings(
 
     from judge.prompts.prompt_versions import STUDY_PROMPTS
     from judge.prompts.rubric import store_rubric
+    from judge.running.runs import has_run
 
     kept = {path.name for path in (study.folder / STUDY_PROMPTS).glob("*")}
     version = store_rubric(study, rubric, settings.constructs, settings.prompts)
@@ -31,5 +32,5 @@ def rubric_settings(
     try:
         yield settings.model_copy(update={"prompts": version, "name": name})
     finally:
-        if dry_run and version not in kept:
+        if version not in kept and not has_run(study, version):
             rmtree(study.folder / STUDY_PROMPTS / version)

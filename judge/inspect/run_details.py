@@ -10,6 +10,7 @@ from judge.running.calls import Account, Call
 from judge.running.judgments import Served
 from judge.running.remaining_work import FLAGS
 from judge.text import Result, by_number, duration, printable
+from study.text import counted
 
 # Calls that are shown one by one; --json contains all.
 _CALLS_SHOWN = 10
@@ -131,8 +132,8 @@ def _figure_lines(run: RunDetails) -> Iterator[str]:
     yield ""
     if run.pairs:
         yield (
-            f"{run.pairs} pairs of responses were compared, each construct counted, "
-            f"{run.pairs_missing} of them without a choice in both orders."
+            f"{counted(run.pairs, 'pair of responses was', 'pairs of responses were')} compared, "
+            f"each construct counted, {run.pairs_missing} of them without a choice in both orders."
         )
         return
     yield (
@@ -172,12 +173,19 @@ def _reading_lines(run: RunDetails) -> Iterator[str]:
     for figures in run.constructs:
         rules.update(figures.rules)
     yield from _wrapped("Values read by rule: ", [f"{n} {rule}" for rule, n in rules.most_common()])
-    parsers = [f"{version} ({number} judgments)" for version, number in run.parsers.items()]
+    parsers = [
+        f"{version} ({counted(number, 'judgment')})" for version, number in run.parsers.items()
+    ]
     yield from _wrapped("Version of the parser: ", parsers)
     if run.read_again:
-        yield f"{run.read_again} judgments were read again; the newest reading counts."
+        yield (
+            f"{counted(run.read_again, 'judgment was', 'judgments were')} read again; the newest "
+            "reading counts."
+        )
     if run.further_attempts:
-        yield f"{run.further_attempts} further attempts; `ccrs judge export` includes them."
+        yield (
+            f"{counted(run.further_attempts, 'further attempt')}, included by `ccrs judge export`."
+        )
 
 
 def _usage_lines(run: RunDetails) -> Iterator[str]:
@@ -196,7 +204,10 @@ def _call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
     unended = f", {total.unended} without an end (killed, or running)" if total.unended else ""
     yield f"Calls: {total.calls}{unended}."
     pace = f", {total.tokens_a_second:,.0f} tokens a second" if total.tokens_a_second else ""
-    yield f"{total.answered:,} prompts were answered in {duration(total.seconds)}{pace}."
+    yield (
+        f"{counted(total.answered, 'prompt was', 'prompts were')} answered in "
+        f"{duration(total.seconds)}{pace}."
+    )
     if total.retries:
         yield f"Tried again: {_listed(total.retries, ' after ')}."
     if total.failed:
@@ -213,29 +224,30 @@ def _call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
         yield f"Cost: {total.cost:,.2f}{without}."
     yield from map(_call_line, calls[-_CALLS_SHOWN:])
     if len(calls) > _CALLS_SHOWN:
-        yield f"  --json shows {len(calls) - _CALLS_SHOWN} earlier calls."
+        yield f"  --json shows {counted(len(calls) - _CALLS_SHOWN, 'earlier call')}."
 
 
 def _call_line(call: Call) -> str:
     title = f"  {call.began} {call.kind}: "
     if call.ended is None:
-        return f"{title}{call.planned} prompts to ask, no end"
+        return f"{title}{counted(call.planned, 'prompt')} to ask, no end"
     cost = "" if call.cost is None else f", {call.cost:,.2f}"
     failed = f", {sum(call.failed.values())} without answer" if call.failed else ""
     return (
-        f"{title}{call.answered} of {call.planned} prompts{failed}, {call.judged} judgments, "
+        f"{title}{call.answered:,} of {counted(call.planned, 'prompt')}{failed}, "
+        f"{counted(call.judged or 0, 'judgment')}, "
         f"{duration(call.seconds or 0.0)}{cost}, {call.ended}"
     )
 
 
 def _warning_lines(run: RunDetails) -> Iterator[str]:
     for flag, number in by_number(run.flags):
-        yield f"{FLAGS.get(flag, flag)}: {number} judgments."
+        yield f"{FLAGS.get(flag, flag)}: {counted(number, 'judgment')}."
     if len(run.served) > 1:
         yield "Warning: the server named several models or fingerprints:"
     for served in run.served:
         if len(run.served) > 1:
-            yield f"  {served.name or '(not named)'}: {served.answers} answers,"
+            yield f"  {served.name or '(not named)'}: {counted(served.answers, 'answer')},"
             yield f"    {served.first} to {served.last}"
         elif served.name:
             yield f"Served by {served.name}."

@@ -9,6 +9,7 @@ from judge.text import Result, printable
 from study.errors import StudyError
 from study.facts.current_responses import current_responses
 from study.study import Study
+from study.text import counted
 
 _WORDS = 100
 
@@ -85,6 +86,6 @@ def suspect_lines(suspects: list[Suspect]) -> list[str]:
         ]
     return [
         *(suspect.line() for suspect in suspects),
-        f"{responses} responses may contain, in their text or passages, an instruction to a judge "
-        "or a control token. This is only a suspicion: no text is left out because of it.",
+        f"{counted(responses, 'response')} may contain, in text or passages, an instruction to a "
+        "judge or a control token. This is only a suspicion: no text is left out because of it.",
     ]

@@ -239,6 +239,12 @@ def refuse_invalid_name(name: str) -> None:
         )
 
 
+def version_files(folder: Path) -> list[Path]:
+    """Return the files that make a prompt version; others in its folder are not read."""
+    settings = folder / _SETTINGS
+    return [*sorted(folder.glob("*.txt")), *([settings] if settings.exists() else [])]
+
+
 def _construct_names(version: PromptVersion, study_folder: Path | None) -> tuple[str, ...]:
     """Return the keys of the constructs that are asked for, and their names in study.toml."""
     settings = study_folder and study_folder / "study.toml"
@@ -326,5 +332,7 @@ def _templates(folder: Path, line_separator: str) -> Iterator[tuple[str, Templat
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
+    except IsADirectoryError:
+        raise StudyError(f"{path} is a folder, not a file of a prompt; rename it.") from None
     except UnicodeDecodeError:
         raise StudyError(f"{path} is not in UTF-8; save it in UTF-8.") from None

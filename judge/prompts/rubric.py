@@ -7,7 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 
-from judge.prompts.prompt_versions import STUDY_PROMPTS, prompt_version, refuse_invalid_name
+from judge.prompts.prompt_versions import (
+    STUDY_PROMPTS,
+    prompt_version,
+    refuse_invalid_name,
+    version_files,
+)
 from judge.prompts.template import PAPER, SHOWN, Field
 from study.errors import StudyError, nearest
 from study.settings.constructs import ConstructSpec
@@ -136,12 +141,17 @@ def _write(study_folder: Path, name: str, files: dict[str, str]) -> None:
     """Write the files of a version that is new, or check that they are there as they would be."""
     refuse_invalid_name(name)
     folder = study_folder / STUDY_PROMPTS / name
+    another = "Choose another name with --prompts, or leave --prompts out."
     if folder.exists():
-        found = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
-        if found != files:
+        if not folder.is_dir():
+            raise StudyError(f"{folder} is a file, not the folder of a prompt version. {another}")
+        found = {path.name: _content(path) for path in version_files(folder)}
+        expected = {file: text.encode() for file, text in files.items()}
+        if found != expected:
+            others = {name for name, _ in found.items() ^ expected.items()}
             raise StudyError(
-                f"{folder} has other words than this rubric: a prompt version keeps its words. "
-                "Choose another name with --prompts, or leave --prompts out."
+                f"{folder} has other words than this rubric, in {', '.join(sorted(others))}: a "
+                f"prompt version keeps its words. {another}"
             )
         return
     folder.mkdir(parents=True)
@@ -152,3 +162,8 @@ def _write(study_folder: Path, name: str, files: dict[str, str]) -> None:
     except BaseException:
         rmtree(folder)
         raise
+
+
+def _content(path: Path) -> bytes | None:
+    """Return what a file has; None: it is a folder."""
+    return None if path.is_dir() else path.read_bytes()

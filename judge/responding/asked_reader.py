@@ -110,13 +110,16 @@ def _forecast(
     settings: JudgeSettings,
     seconds: float,
 ) -> Forecast | None:
-    """Return what the prompts outside the sample will take, which itself took so many seconds."""
-    chosen = {(each.system.name, each.place) for each in asked}
-    sizes = [_size(each) for each in whole if (each.system.name, each.place) not in chosen]
+    """Return what the open prompts will take, of which a sample was asked in so many seconds."""
+
+    def answer_of(each: AskedPrompt) -> Answer | None:
+        return known.get(prompt_hash(each.system.prompt(each.place)))
+
+    sizes = [_size(each) for each in whole if answer_of(each) is None]
     counted = [
         CountedAnswer(_size(each), answer)
         for each in asked
-        if (answer := known.get(prompt_hash(each.system.prompt(each.place)))) is not None
+        if (answer := answer_of(each)) is not None
     ]
     return forecast(
         counted, len(sizes), sum(sizes), settings, wall=seconds, at_once=settings.at_once

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge.engines.engine import FileEngine, TokenCount, load_engine
+from judge.engines.files.files_engine import answers_in_files
 from judge.metrics.embedding import Encoder
 from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.exchange import Answer
@@ -26,6 +27,7 @@ from judge.responding.system_prompts import (
     AnsweringSystem,
     of_readers,
     open_prompts,
+    reader_requests,
 )
 from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
@@ -36,6 +38,7 @@ from study.lifecycle.file_system import check_file_system
 from study.schema.locks import LockSpace, exclusive
 from study.settings.scorer_sections import SystemSpec
 from study.study import Study
+from study.text import counted
 
 
 class RespondStoppedError(StudyError):
@@ -126,8 +129,8 @@ def respond_study(
             outcome.passages[sizes] = len(each.retrieved.chunks)
         if retrieval.truncated:
             outcome.notes.append(
-                f"The encoder read only the beginning of {retrieval.truncated:,} texts, which are "
-                "longer than its window."
+                "The encoder read only the beginning of "
+                f"{counted(retrieval.truncated, 'text')} longer than its window."
             )
         if preset is not None:
             outcome.notes += [DISCREPANCY, *([] if prompt else [OTHER_WORDS])]
@@ -190,6 +193,12 @@ def _previewed(
         asked = open_prompts(systems, known, left)
         left = None if left is None else left - len(asked)
         limit = settings.max_tokens or systems[0].prompts.max_tokens
+        of_reader = settings.model_copy(update={"model": reader})
+        with answers_in_files(study, of_reader, systems[0].prompts) as answers:
+            if answers is not None:
+                found = [answers(request) for request in reader_requests(asked)]
+                asked = [each for each, is_found in zip(asked, found, strict=True) if not is_found]
+                outcome.answered += sum(found)
         sizes = (len(each.system.prompt(each.place).encode()) for each in asked)
         outcome.prompts += len(asked)
         outcome.prompt_tokens += sum(round(tokens.estimate(size)) for size in sizes)

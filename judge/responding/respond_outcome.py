@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from judge.responding.reader_prompt import TAGGED
 from judge.running.forecast import Forecast
 from judge.text import Result
+from study.text import counted
 
 _NAMED = 5
 """Files of documents that are named in text."""
@@ -68,11 +69,12 @@ class RespondOutcome(Result):
         cut = ", ".join(f"{count:,} ({sizes})" for sizes, count in self.passages.items())
         more = len(self.files) - _NAMED
         files = ", ".join(self.files[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-        documents = f"{self.documents:,} documents from {files}"
-        lines = [f"{self.queries:,} queries, {documents}, passages: {cut}."]
+        documents = f"{counted(self.documents, 'document')} from {files}"
+        lines = [f"{counted(self.queries, 'query', 'queries')}, {documents}, passages: {cut}."]
         if self.dry_run:
             lines += [
                 f"Prompts to ask: {self.prompts:,}",
+                *([f"Answered by the files: {self.answered:,}"] if self.answered else []),
                 f"Prompt tokens: about {self.prompt_tokens:,} (at four bytes each)",
                 f"Answer tokens: at most {self.answer_tokens:,}",
                 *([] if self.cost is None else [f"Cost: at most about {self.cost:,.2f}"]),
@@ -81,8 +83,9 @@ class RespondOutcome(Result):
             lines += [*self.notes, "No prompt was sent; rankings are kept, and nothing else."]
             return lines
         lines.append(
-            f"{self.answered:,} of {self.prompts:,} prompts were answered. With the engine's own "
-            f"requests: {self.prompt_tokens:,} tokens of prompts, {self.answer_tokens:,} of answers"
+            f"{self.answered:,} of {counted(self.prompts, 'prompt was', 'prompts were')} answered. "
+            f"With the engine's own requests: {counted(self.prompt_tokens, 'token')} of prompts, "
+            f"{self.answer_tokens:,} of answers"
             + ("." if self.cost is None else f", cost {self.cost:,.2f}.")
         )
         lines += [f"{name}: {_in_words(each)}" for name, each in self.systems.items()]
@@ -98,10 +101,13 @@ class RespondOutcome(Result):
 
 
 def _in_words(system: SystemResponses) -> str:
-    parts = [f"{system.responses:,} responses ({system.added:,} new) by {system.prompt}"]
+    parts = [f"{counted(system.responses, 'response')} ({system.added:,} new) by {system.prompt}"]
     whole = system.responses - system.rules.get(TAGGED, 0)
-    parts += [f"{whole:,} answers without <answer> were taken as a whole"] if whole else []
-    parts += [f"{system.cut:,} were cut at the limit of tokens"] if system.cut else []
-    parts += [f"{n:,} queries without a response: {why}" for why, n in system.missing.items()]
-    parts += [f"{system.open:,} prompts still to ask"] if system.open else []
+    parts += [f"taken as a whole, without <answer>: {counted(whole, 'answer')}"] if whole else []
+    parts += [f"cut at the limit of tokens: {system.cut:,}"] if system.cut else []
+    parts += [
+        f"{counted(n, 'query', 'queries')} without a response: {why}"
+        for why, n in system.missing.items()
+    ]
+    parts += [f"{counted(system.open, 'prompt')} still to ask"] if system.open else []
     return f"{'; '.join(parts)}. Rankings: {system.ranking}."

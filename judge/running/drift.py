@@ -14,6 +14,7 @@ from judge.running.session import AnswerDelivery, RunSession
 from study.schema import DRIFT
 from study.schema.tables import probe_answers, step_answers
 from study.study import Study
+from study.text import counted
 
 _Prompt = tuple[int, str]
 """Response (database key) and construct."""
@@ -51,8 +52,9 @@ class DriftRounds(Usage):
             self.add_overhead(delivery.overhead)
             self.retries.update(delivery.retries)
         failed = delivery.failures.total()
+        asked = counted(delivery.answered, "prompt was", "prompts were")
         without = f", {failed} got no answer" if failed else ""
-        return f"Drift, round {number}: {delivery.answered} prompts were asked{without}."
+        return f"Drift, round {number}: {asked} asked{without}."
 
     def add_usage(self, delivery: AnswerDelivery) -> None:
         """Add the tokens and retries of the rounds to the usage of the call."""

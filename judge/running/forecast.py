@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from judge.protocol.exchange import TOKENS, Answer
 from judge.run_settings import JudgeSettings
+from study.text import counted
 
 LEVEL = 0.95
 
@@ -55,7 +56,10 @@ class Forecast:
 
     def lines(self) -> list[str]:
         """Return the forecast as lines of text."""
-        lines = [f"Forecast for {self.prompts:,} remaining prompts, from {self.answers} answers:"]
+        if not self.prompts:
+            return ["No prompt is left to ask, so there is no forecast."]
+        prompts = counted(self.prompts, "remaining prompt")
+        lines = [f"Forecast for {prompts}, from {counted(self.answers, 'answer')}:"]
         lines += [f"  {name} tokens: {estimate.text()}" for name, estimate in self.tokens.items()]
         if self.seconds is not None:
             by, unit = (60, "min") if self.seconds.estimate >= 120 else (1, "s")
@@ -80,7 +84,9 @@ def forecast(
     wall: float | None = None,
     at_once: int | None = None,
 ) -> Forecast | None:
-    """Return the forecast for remaining prompts; None if no answer has a count of tokens.
+    """Return the forecast for remaining prompts; None if none of the answers has a count of tokens.
+
+    Where no prompt remains, it has no figures.
 
     Parameters
     ----------
@@ -96,35 +102,39 @@ def forecast(
     at_once
         Largest number of simultaneous prompts; None: the engine decides.
     """
-    counted = [item for item in answers if item.answer.prompt_tokens is not None]
-    if not counted:
+    tallied = [item for item in answers if item.answer.prompt_tokens is not None]
+    if not prompts:
+        return Forecast(len(tallied), 0, {}, None, None, "", None)
+    if not tallied:
         return None
 
     def total(
-        figure: Callable[[Answer], float | None], sample: Sequence[CountedAnswer] = counted
+        figure: Callable[[Answer], float | None], sample: Sequence[CountedAnswer] = tallied
     ) -> IntervalEstimate | None:
         pairs = [(item.size, y) for item in sample if (y := figure(item.answer)) is not None]
         return ratio_total(pairs, prompts, size) if pairs else None
 
     tokens = {name: total(lambda a, name=name: getattr(a, f"{name}_tokens")) for name in TOKENS}  # type: ignore[misc]
-    prompt = sum(item.answer.prompt_tokens or 0 for item in counted)
-    cached = [n for item in counted if (n := item.answer.cached_tokens) is not None]
+    prompt = sum(item.answer.prompt_tokens or 0 for item in tallied)
+    cached = [n for item in tallied if (n := item.answer.cached_tokens) is not None]
     notes = []
     if cached and sum(cached):
         notes.append(
             "  Cached: prompts of one context are scattered in a sample and follow each other in a "
             "run, where a larger share is cached."
         )
-    if len(counted) < len(answers):
-        uncounted = len(answers) - len(counted)
-        notes.append(f"  {uncounted} of {len(answers)} answers have no count of tokens.")
+    if len(tallied) < len(answers):
+        uncounted = len(answers) - len(tallied)
+        notes.append(
+            f"  Without a count of tokens: {uncounted:,} of {counted(len(answers), 'answer')}."
+        )
     answering = total(lambda answer: answer.milliseconds, answers) if at_once else None
     fastest = None if answering is None or not at_once else answering.estimate / 1000 / at_once
     answered_size = sum(item.size for item in answers)
     paced = None if wall is None or not answered_size else wall * size / answered_size
     seconds, basis = _time(fastest, paced, at_once)
     return Forecast(
-        len(counted),
+        len(tallied),
         prompts,
         {name: estimate for name, estimate in tokens.items() if estimate is not None},
         sum(cached) / prompt if cached and prompt else None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from judge.running.plan import CallPlan
 from judge.running.survey import Survey
+from study.text import counted
 
 FEW_QUERIES = 30
 """With fewer queries, intervals of the shifts of probes are wide."""
@@ -32,14 +33,13 @@ class ItemCounts:
 
     def lines(self, run: str | None) -> list[str]:
         """Return the counts as lines of text."""
+        queries = counted(self.queries, "query", "queries")
         if self.responses:
             lines = [
-                f"Run {run!r}: {self.responses} responses to {self.queries} queries are probed."
+                f"Run {run!r}: {counted(self.responses, 'response')} to {queries} to be probed."
             ]
         else:
-            lines = [
-                f"Pairs to compare: {self.pairs} of {self.queries} queries, each in both orders"
-            ]
+            lines = [f"Pairs to compare: {self.pairs:,} of {queries}, each in both orders"]
         by_group = ", ".join(f"{group} {n}" for group, n in self.prompts.items())
         lines.append(
             f"Prompts to ask: {sum(self.prompts.values())}" + (f" ({by_group})" if by_group else "")
@@ -55,13 +55,12 @@ class ItemCounts:
             counts = ", ".join(f"{n} {probe}" for probe, n in self.not_alterable.items())
             lines.append(f"Not altered, since there is nothing to alter: {counts}")
         lines += [
-            f"Compared without {missing}, since there is none: {n} prompts"
+            f"Compared without {missing}, since there is none: {counted(n, 'prompt')}"
             for missing, n in self.without.items()
         ]
         if self.too_long:
-            lines.append(
-                f"Longer than the window: {self.too_long} prompts, which are stored as missing."
-            )
+            too_long = counted(self.too_long, "prompt")
+            lines.append(f"Longer than the window, to be stored as missing: {too_long}.")
         return lines
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from judge.engines.engine import Ready, TokenCount
+from judge.engines.files.files_engine import NOT_READ
 from judge.protocol.conditions import Conditions
 from judge.run_settings import JudgeSettings
 from judge.running.item_counts import ItemCounts, item_counts
@@ -66,5 +67,8 @@ def preview_items(
         cost_if_reasoning=(
             settings.cost(tokens, count * (answer_tokens + reasoning)) if reasoning else None
         ),
-        notes=later_steps_note(scope.metric),
+        notes=(
+            *later_steps_note(scope.metric),
+            *([NOT_READ] if getattr(settings, "answers", ()) else []),
+        ),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 
 from judge.engines.engine import Ready, TokenCount
+from judge.engines.files.files_engine import NOT_READ, answers_in_files
 from judge.metrics.registry import load_metric
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import TOKENS, Answer
@@ -32,6 +33,7 @@ from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
 from study.study import Study
+from study.text import counted
 
 # A typical time of a hosted endpoint for a prompt of a few thousand tokens.
 _SECONDS = 1.0
@@ -50,7 +52,7 @@ class Preview(Result):
     postponed: int
     """Prompts beyond --limit."""
     resolved: dict[str, int]
-    """Judgments that need no prompt, by missing reason or rule."""
+    """Judgments that need no prompt, by missing reason, rule or value."""
     prompt_tokens: int
     """An estimate."""
     answer_tokens: int
@@ -71,6 +73,8 @@ class Preview(Result):
     """The largest cost if the model reasons before each answer; None if it is not asked to, or
     where a forecast includes the reasoning."""
     notes: tuple[str, ...] = ()
+    answered: int = 0
+    """Prompts up to --limit that the files of answers answer; `prompts` lacks them."""
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
@@ -80,6 +84,8 @@ class Preview(Result):
             f"It would continue the run {self.run!r}." if self.run else "It would begin a run.",
             f"Prompts to ask: {total}" + (f" ({by_construct})" if by_construct else ""),
         ]
+        if self.answered:
+            lines.append(f"Answered by the files: {counted(self.answered, 'prompt')}")
         if self.forecast is not None:
             lines += [
                 *self.forecast.lines(),
@@ -93,12 +99,19 @@ class Preview(Result):
             ]
             lines += cost_lines(self.cost, self.cost_if_reasoning)
         if self.postponed:
-            lines.append(f"Postponed by --limit: {self.postponed} prompts")
-        lines += [f"Without a prompt: {n} {reason}" for reason, n in self.resolved.items()]
+            lines.append(f"Postponed by --limit: {counted(self.postponed, 'prompt')}")
+        lines += self.resolved_lines()
         lines += list(self.notes)
         if self.too_long:
             lines.append(self.too_long)
         return [*lines, "No prompt was sent and nothing was written."]
+
+    def resolved_lines(self) -> list[str]:
+        """Return the lines on the judgments that need no prompt."""
+        return [
+            f"Without a prompt: {counted(n, 'judgment')} ({reason})"
+            for reason, n in self.resolved.items()
+        ]
 
     def _answer_tokens(self) -> str:
         text = f"at most {self.answer_tokens:,}"
@@ -144,7 +157,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     run_id, name = likely_run(study, settings) or (None, None)
     plan = CallPlan(study, scope, order, run_id)
-    work = survey(plan, ready, limit=settings.limit)
+    with answers_in_files(study, settings, metric.prompts) as in_files:
+        work = survey(plan, ready, limit=settings.limit, answers=in_files)
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
     at_once = settings.at_once or _AT_ONCE
@@ -166,7 +180,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     return Preview(
         run=name,
         prompts=dict(work.now),
-        postponed=work.prompts.total() - count,
+        postponed=work.prompts.total() - count - work.answered,
+        answered=work.answered,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
         answer_tokens=of_answers,
@@ -189,6 +204,7 @@ class MetricsPreview(Result):
     metrics: dict[str, Preview]
     forecast: SuiteForecast
     """Of all metrics together, by step."""
+    notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
@@ -196,10 +212,11 @@ class MetricsPreview(Result):
         for key, each in self.metrics.items():
             run = f"continues the run {each.run!r}" if each.run else "begins a run"
             now = sum(each.prompts.values())
-            lines.append(f"{key}: {run}; {now:,} prompts can be asked now.")
-            lines += [f"  Without a prompt: {n} {reason}" for reason, n in each.resolved.items()]
+            lines.append(f"{key}: {run}; {counted(now, 'prompt')} can be asked now.")
+            lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
-        return [*lines, *self.forecast.lines(), "No prompt was sent and nothing was written."]
+        lines += [*self.forecast.lines(), *self.notes]
+        return [*lines, "No prompt was sent and nothing was written."]
 
 
 def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
@@ -210,15 +227,18 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     StudyError
         As `judge_metrics` does for settings and study.
     """
+    without = {"answers": ()} if getattr(settings, "answers", ()) else {}
     each: list[JudgeSettings] = []
     previews: dict[str, Preview] = {}
     for key, metric in fitting_metrics(study, settings):
         one = settings_of_metric(settings, key, metric)
         each.append(one)
-        previews[metric.key] = preview(study, one)
+        # Metrics of a call share their files, and later steps depend on answers.
+        previews[metric.key] = preview(study, one.model_copy(update=without))
     found = [likely_run(study, one) for one in each]
     runs = [None if run is None else run[0] for run in found]
-    return MetricsPreview(previews, forecast_metrics(study, each, runs))
+    notes = (NOT_READ,) if without else ()
+    return MetricsPreview(previews, forecast_metrics(study, each, runs), notes)
 
 
 def _counted_answers(plan: CallPlan, run_id: int, ready: Ready) -> list[CountedAnswer]:

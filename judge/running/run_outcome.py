@@ -10,6 +10,7 @@ from judge.running.remaining_work import FLAGS
 from judge.running.suite_forecast import SuiteForecast
 from judge.running.text_scores import TextScoreCounts
 from judge.text import Result, by_number, duration
+from study.text import counted
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Outcome(Result):
     max_missing: float = 0.05
     asks: bool = True
     """Whether the engine answers during a call; if not, nothing can fall short."""
+    by_files: bool = False
+    """Whether answers come in files, so that the same command brings no further ones."""
     reasons: dict[str, str] = field(default_factory=dict)
     """Explanations of the metric's own missing reasons."""
 
@@ -103,26 +106,25 @@ class Outcome(Result):
             lines.append(f"Tried again: {retries}.")
         lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
         lines += [f"  {example}" for example in self.examples]
-        lines += [f"{FLAGS.get(flag, flag)}: {n} judgments." for flag, n in by_number(self.flags)]
+        lines += [
+            f"{FLAGS.get(flag, flag)}: {counted(n, 'judgment')}."
+            for flag, n in by_number(self.flags)
+        ]
         if len(self.served) > 1:
             lines.append("Warning: the server named several models or fingerprints:")
-            lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
+            lines += [f"  {name}: {counted(n, 'answer')}" for name, n in self.served.items()]
         lines += self._text_metric_lines()
         if self.queries is not None:
-            lines.append(f"Asked: all steps of {self.queries} queries, drawn by the study's seed.")
+            asked = counted(self.queries, "query", "queries")
+            lines.append(f"Asked: all steps of {asked}, drawn by the study's seed.")
         if self.by_step is not None:
             lines += self.by_step.lines()
         if self.estimate is not None:
             lines += self.estimate.lines()
         elif self.sample and not self.tokens.get("prompt"):
             lines.append("The server counted no tokens, so there is no forecast.")
-        if self.remaining and self.asks and self.planned is not None:
-            lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
-        elif self.remaining and self.asks:
-            without = " without --estimate" if self.sample or self.queries else ""
-            lines.append(
-                f"{self.remaining} judgments are still to be made; run the command again{without}."
-            )
+        if self.remaining and self.asks:
+            lines.append(self._remaining_line())
         if self.falls_short:
             lines.append(
                 f"{self.missing_share:.1%} of the run is missing, more than --max-missing "
@@ -130,11 +132,24 @@ class Outcome(Result):
             )
         return lines
 
+    def _remaining_line(self) -> str:
+        if self.planned is None:
+            left = f"{counted(self.remaining, 'judgment is', 'judgments are')} still to be made"
+        else:
+            left = f"{counted(self.remaining, 'prompt is', 'prompts are')} still to be asked"
+        if self.by_files:
+            return f"{left}: give further files of answers with --answers."
+        without = " without --estimate" if self.sample or self.queries else ""
+        return f"{left}; run the command again{without}."
+
     def _first_lines(self) -> list[str]:
         rate = f" ({self.answered / self.seconds:.1f} a second)" if self.seconds > 1 else ""
-        answered = f"{self.answered} prompts were answered in {duration(self.seconds)}{rate}."
+        prompts = counted(self.answered, "prompt was", "prompts were")
+        answered = f"{prompts} answered in {duration(self.seconds)}{rate}."
         if self.planned is None:
-            return [f"{self.judged} judgments of the run {self.run!r} were stored; {answered}"]
+            stored = "was" if self.judged == 1 else "were"
+            judged = f"{counted(self.judged, 'judgment')} of the run {self.run!r} {stored} stored"
+            return [f"{judged}; {answered}"]
         lines = self.planned.lines(self.run)
         if self.planned.pairs:
             begun = "begun" if self.begun else "continued"
@@ -149,12 +164,14 @@ class Outcome(Result):
         cost = "" if self.cost is None else f", which cost{most} {self.cost:,.2f}"
         lines = [f"Tokens: {', '.join(f'{n:,} {name}' for name, n in tokens.items())}{cost}."]
         if self.uncounted:
-            lines.append(f"Not included: {self.uncounted} answers without a count of tokens.")
+            uncounted = counted(self.uncounted, "answer")
+            lines.append(f"Not included: {uncounted} without a count of tokens.")
         if self.overhead.get("prompt"):
             spent = sum(self.overhead.get(name, 0) for name in ("prompt", "completion"))
             included = "" if self.cost is None else "; the cost includes them"
+            others = counted(self.overhead.get("calls", 0), "other request")
             lines.append(
-                f"In addition {spent:,} tokens in {self.overhead.get('calls', 0)} other requests "
+                f"In addition {counted(spent, 'token')} in {others} "
                 f"(the probe, prompts counted again, rounds of drift){included}."
             )
         return lines
@@ -162,11 +179,11 @@ class Outcome(Result):
     def _text_metric_lines(self) -> list[str]:
         lines = []
         for name, counts in self.text_metrics.items():
-            line = f"{name}: {counts['stored']} scores were stored"
+            line = f"{name}: {counted(counts['stored'], 'score was', 'scores were')} stored"
             if counts["differing"]:
                 line += (
-                    f"; {counts['differing']} existing scores differ from those computed from the "
-                    "texts and were not changed"
+                    "; not changed, although the texts give another value: "
+                    f"{counted(counts['differing'], 'existing score')}"
                 )
             if counts["stored"] or counts["differing"]:
                 lines.append(line + ".")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from judge.engines.engine import Ready
+from judge.engines.engine import FileEngine, Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import ASKED_FIRST, expanded, load_metric
 from judge.run_settings import JudgeSettings
@@ -327,6 +327,7 @@ def _outcome(
         retries=dict(delivery.retries),
         overhead=dict(delivery.overhead),
         asks=session.ready.asks,
+        by_files=isinstance(session.engine, FileEngine),
         reasons=dict(session.scope.metric.reasons),
         **further,
     )

@@ -155,6 +155,13 @@ def run_id_of(study: Study, name: str) -> int:
         return int(run_of(connection, name)["id"])
 
 
+def has_run(study: Study, prompts: str) -> bool:
+    """Return whether the study has a run of this prompt version."""
+    of_version = select(judge_runs.c.id).where(judge_runs.c.prompt_version == prompts)
+    with study.read() as connection:
+        return connection.execute(of_version).first() is not None
+
+
 def run_metric(
     run: Mapping[str, Any], study_folder: Path, file: str | None = None
 ) -> Metric | None:

@@ -24,6 +24,7 @@ from judge.running.scope import Scope, as_declared, run_scope, select_constructs
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result
 from study.study import Study
+from study.text import counted
 
 ASSUMED_BYTES = 40
 """Bytes of text for each item of a list that is assumed: about ten tokens of a claim."""
@@ -78,8 +79,8 @@ class SuiteForecast(Result):
         lines.append(f"{'  total':<{width}}  {self.calls:>9,} prompts{_amount(self)}")
         if self.answers:
             lines.append(
-                f"  Later steps follow the {self.answers:,} answers so far, each for the texts of "
-                "its length."
+                f"  Later steps follow {counted(self.answers, 'answer')} so far, each for the "
+                "texts of its length."
             )
         elif self.assumed:
             lines.append(

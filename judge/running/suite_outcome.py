@@ -8,6 +8,7 @@ from typing import Any
 
 from judge.running.run_outcome import Outcome
 from judge.text import Result, by_number, duration
+from study.text import counted
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,11 @@ class SuiteOutcome(Result):
     def lines(self) -> list[str]:
         """Return a line for each run, and once what their prompts have in common."""
         total = _together(self.outcomes)
+        stored = "was" if total.judged == 1 else "were"
         first = (
-            f"{total.judged:,} judgments of {len(self.outcomes)} runs were stored; "
-            f"{total.answered:,} prompts were answered in {duration(total.seconds)}."
+            f"{counted(total.judged, 'judgment')} of {len(self.outcomes)} runs {stored} stored; "
+            f"{counted(total.answered, 'prompt was', 'prompts were')} answered in "
+            f"{duration(total.seconds)}."
         )
         width = max(len(outcome.run) for outcome in self.outcomes)
         runs = [f"  {outcome.run:{width}}  {_counts(outcome)}" for outcome in self.outcomes]

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from judge.engines.engine import Ready
-from judge.protocol.exchange import TOO_LONG
+from judge.protocol.exchange import TOO_LONG, Request
 from judge.running.metric_requests import PlannedPrompt, flags_of
 from judge.running.plan import CallPlan, Compare
 from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
 from study.facts.current_responses import current_responses
 from study.schema import DRIFT
 from study.study import Study
+from study.text import counted
 
 # Answers that are stored together.
 _BATCH = 240
@@ -28,6 +29,8 @@ class Survey:
     """Items that wait for these prompts, such as judgments of a run."""
     now: Counter[str] = field(default_factory=Counter)
     """The prompts up to --limit, by construct."""
+    answered: int = 0
+    """The prompts up to --limit whose answer is at hand; `now` lacks them."""
     now_bytes: int = 0
     now_answer_tokens: int = 0
     """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
@@ -36,7 +39,7 @@ class Survey:
     too_long: list[tuple[int, Resolved]] = field(default_factory=list)
     """Items whose prompt exceeds the window, with its estimated tokens."""
     resolved: Counter[str] = field(default_factory=Counter)
-    """Items that need no further answer, by their missing reason or rule."""
+    """Items that need no further answer, by their missing reason, rule or value."""
     kinds: Counter[str] = field(default_factory=Counter)
     """The prompts of probes, by kind of probe."""
     skipped: Counter[Skipped] = field(default_factory=Counter)
@@ -47,7 +50,12 @@ class Survey:
     without: Counter[str] = field(default_factory=Counter)
     """Prompts of pairs without a field that the construct may see, by field."""
 
-    def add(self, planned: PlannedPrompt, limit: int | None) -> None:
+    def add(
+        self,
+        planned: PlannedPrompt,
+        limit: int | None,
+        answers: Callable[[Request], bool] | None = None,
+    ) -> None:
         """Count a prompt that is to be asked."""
         pending, item = planned.pending, planned.pending.item
         first, key = pending.contents[0], pending.construct_key
@@ -62,7 +70,10 @@ class Survey:
                 self.without["a reference answer"] += 1
             if "context" in reads and not (first.passages and item.second.passages):
                 self.without["passages of a response"] += 1
-        if limit is None or self.now.total() < limit:
+        if limit is None or self.now.total() + self.answered < limit:
+            if answers is not None and answers(planned.request()):
+                self.answered += 1
+                return
             self.now[key] += 1
             self.now_bytes += planned.size
             if planned.answer_limit is not None:
@@ -76,22 +87,25 @@ def survey(
     store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,
     compare: Compare | None = None,
+    answers: Callable[[Request], bool] | None = None,
 ) -> Survey:
     """Count the work of a call, reading passages only where they are needed.
 
     Items that need no further answer are passed to `store` in batches, and comparisons of texts
-    to `compare`.
+    to `compare`. `answers` tells whether the answer to a prompt is at hand.
     """
     counts = Survey()
     batch: list[Resolved] = []
     query, counted = -1, set[tuple[object, ...]]()
-    for planned in plan.prompts(texts=ready.count is not None, compare=compare):
+    for planned in plan.prompts(
+        texts=ready.count is not None or answers is not None, compare=compare
+    ):
         if isinstance(planned, Skipped):
             counts.skipped[planned] += 1
             continue
         if isinstance(planned, Resolved):
             batch.append(planned)
-            counts.resolved[planned.missing_reason or planned.rule or SHARED] += 1
+            counts.resolved[_reason(planned, plan.scope.metric.key)] += 1
             if store is not None and len(batch) >= _BATCH:
                 store(batch)
                 batch = []
@@ -114,7 +128,7 @@ def survey(
             continue
         if is_first:
             counts.judgments += len(pending.contents)
-        counts.add(planned, limit)
+        counts.add(planned, limit, answers)
     if store is not None and batch:
         store(batch)
     return counts
@@ -133,13 +147,23 @@ def too_long_message(study: Study, work: Survey, window: int) -> str:
         lines.append(f"  and {len(longest) - len(lines)} more")
     return "\n".join(
         [
-            f"{len(longest)} judgments need prompts beyond the window of {window} tokens; "
-            "nothing was asked:",
+            f"{counted(len(longest), 'judgment needs', 'judgments need')} prompts beyond the "
+            f"window of {window} tokens; nothing was asked:",
             *lines,
             "Use a model with a larger window, correct the window with --window, or judge the "
             "others with --skip-too-long, which stores these as missing.",
         ]
     )
+
+
+def _reason(resolved: Resolved, metric: str) -> str:
+    """Return why an item needs no further answer."""
+    if resolved.missing_reason:
+        return resolved.missing_reason
+    if resolved.rule != metric or resolved.value is None:
+        return resolved.rule or SHARED
+    # Without an answer it follows from the texts.
+    return f"value {resolved.value:g}" if resolved.parser_version is None else "stored answers"
 
 
 def _too_long(planned: PlannedPrompt) -> list[Resolved]:

@@ -21,7 +21,7 @@ from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
-from study.text import abbreviate
+from study.text import abbreviate, counted
 
 # A hint compares a name with every id, so hints are limited.
 _MOST_HINTS, _MOST_IDS = 20, 5000
@@ -72,7 +72,8 @@ class AnswerTables:
         if beyond := answered - self._index.prompts(self._repeats):
             most = self._index.repeats()
             notes.append(
-                f"Beyond --repeats {self._repeats}: {beyond} answers; the files have {most}."
+                f"Beyond --repeats {self._repeats}: {counted(beyond, 'answer')}; the files "
+                f"have {most}."
             )
         return (
             f"Recorded answers: {answered}.",

@@ -2,7 +2,8 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,15 +18,14 @@ from judge.engines.files.request_files import RequestFiles, format_of, written_b
 from judge.engines.files.result_files import ResultFiles, custom_id
 from judge.engines.openai.logprob_support import LogprobRequest, top_alternatives
 from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
-from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, run_digest, with_shuffle
 from judge.protocol.exchange import Answer, Failure, Request
-from judge.run_settings import option_name
+from judge.run_settings import JudgeSettings, option_name
 from judge.text import by_number
 from study.errors import StudyError
 from study.study import Study
-from study.text import shell_word
+from study.text import counted, shell_word
 
 # Characters of a custom_id that identify the conditions; providers accept 64 in all.
 _RUN_LENGTH = 23
@@ -140,34 +140,42 @@ class FilesEngine:
         deliver_in_blocks(delivery, self._answered(requests))
         return ()
 
+    def has_answer(self, request: Request) -> bool:
+        """Return whether the files have an answer to a prompt."""
+        assert self._answers is not None  # noqa: S101  (set by `start`)
+        return any(isinstance(result, Answer) for _, result in self._answers.results(request))
+
     def finish(self, kind: CommandKind) -> tuple[str, ...]:
         """Give the files of requests their names; return what was written and what comes next."""
         files, settings, command = self._files, self._settings, self._command(kind)
         counts = {} if files is None else files.finish()
         self._files = None
-        notes = [f"Wrote {path} ({number} prompts)." for path, number in counts.items()]
+        notes = [f"Wrote {path} ({counted(number, 'prompt')})." for path, number in counts.items()]
         if self._rewritten:
             reasons = ", ".join(f"{n} {reason}" for reason, n in by_number(self._rewritten))
             notes.append(f"Written again, since they got no answer: {reasons}.")
         waiting = self._index.waiting()
         if waiting:
             notes.append(
-                f"{waiting} prompts wait for results: files in {settings.requests} contain them "
-                "already. To send them once more, choose another folder."
+                f"{counted(waiting, 'prompt waits', 'prompts wait')} for results: files in "
+                f"{settings.requests} have what was asked. To send it once more, choose another "
+                "folder."
             )
         if unused := self._index.prompts(settings.repeats, unused=True):
             notes.append(
                 "Not used, since their prompts are judged already, not selected now, or have "
-                f"changed since: {unused} answers."
+                f"changed since: {counted(unused, 'answer')}."
             )
         if self._unanswered:
             remedy = (
-                "their responses stay open until a file has one"
+                "what they are for stays open until a file has one"
                 if self._tables
-                else f"`{command} --requests FOLDER` writes them into files"
+                else "give their results when they come, or let "
+                f"`{command} --requests FOLDER` write them into files"
             )
             notes.append(
-                f"{len(self._unanswered)} prompts have no answer in these files; {remedy}."
+                f"{counted(len(self._unanswered), 'prompt has', 'prompts have')} no answer in "
+                f"these files; {remedy}."
             )
         if counts or waiting:
             folder = shell_word(settings.requests or "")
@@ -197,8 +205,6 @@ class FilesEngine:
             "refused": [],
             "ignored": [],
         }
-        if self._form.name != "openai":
-            decoding["format"] = self._form.name
         if self._logprobs is not None:
             decoding["logprobs"] = self._logprobs.name
         if settings.answer_schema == "on":
@@ -210,7 +216,6 @@ class FilesEngine:
     def _answered(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Answer | Failure]]:
         """Yield requests with their answers; the others are written into files."""
         assert self._answers is not None  # noqa: S101  (set by `start`)
-        in_steps = isinstance(self._prompts, StepPrompts)
         for request in requests:
             results = self._answers.results(request)
             if any(isinstance(result, Answer) for _, result in results):
@@ -221,8 +226,8 @@ class FilesEngine:
                 self._write(request, failure)
                 continue
             self._unanswered.add(custom_id(self._prefix, request))
-            # Most prompts of a later step are not sent yet.
-            if failure is not None or self._tables or not in_steps:
+            # What results lack is awaited: a provider answers each prompt, or says that it failed.
+            if failure is not None or self._tables:
                 detail = "the files contain no answer to this prompt"
                 yield request, failure or Failure("no_answer", detail)
 
@@ -262,6 +267,31 @@ class FilesEngine:
             if value != fields[name].default:
                 words += [option_name(name), value]
         return shlex.join(words)
+
+
+NOT_READ = (
+    "The files of --answers were not looked at: the prompts that they answer are counted as well."
+)
+"""Note of a preview that does not look up answers."""
+
+
+@contextmanager
+def answers_in_files(
+    study: Study, settings: JudgeSettings, prompts: PromptSet | None
+) -> Iterator[Callable[[Request], bool] | None]:
+    """Return what tells whether the files of the settings answer a prompt; None without files.
+
+    Raises
+    ------
+    StudyError
+        As a call with these files does.
+    """
+    if not isinstance(settings, FilesSettings) or not settings.answers or prompts is None:
+        yield None
+        return
+    with closing(FilesEngine(settings, study, prompts)) as engine:
+        engine.start(())
+        yield engine.has_answer
 
 
 def _format(settings: FilesSettings) -> ProviderFormat:

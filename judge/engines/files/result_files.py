@@ -13,6 +13,7 @@ from judge.protocol.exchange import REJECTED, Answer, Failure, Request
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import Fault, InputError
+from study.text import counted
 
 # So many refusals, and fewer answers, are the fault of the parameters, not of the prompts.
 _MANY_REFUSALS = 20
@@ -65,7 +66,9 @@ class ResultFiles:
         """
         for path in paths:
             self._read(path)
-        return (f"Not used: {self._repeated} repeated answers.",) if self._repeated else ()
+        if not self._repeated:
+            return ()
+        return (f"Not used: {counted(self._repeated, 'repeated answer')}.",)
 
     def results(self, request: Request) -> list[tuple[Request, Answer | Failure]]:
         """Return the result of a prompt; empty where the files have none."""

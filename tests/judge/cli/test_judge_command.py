@@ -40,6 +40,20 @@ def test_run_is_the_default_command(campaign: Study, stub: Stub) -> None:
         assert "2 judgments of the run" in done.output
 
 
+def test_a_number_has_its_noun(campaign: Study, stub: Stub) -> None:
+    words = (campaign.folder, "--base-url", stub.base_url, "--model", "m", "--constructs", "AC")
+    done = run(*words, "--limit", "1")
+    assert "1 judgment of the run 'm' was stored; 1 prompt was answered in" in done.output
+    done = run(*words, "--limit", "10")
+    assert "1 judgment is still to be made; run the command again." in done.output
+    assert "Postponed" not in run(*words, "--dry-run").output
+    assert "Postponed by --limit: 1 prompt\n" in run(
+        *words[:-2], "--constructs", "CC", "--limit", "11", "--dry-run"
+    ).output  # fmt: skip
+    shown = run("show", campaign.folder, "m").output
+    assert "1 of 1 prompt, 1 judgment," in shown
+
+
 def test_help_names_the_commands_and_the_options() -> None:
     assert "\n  show " in run("--help").output
     assert "--dry-run" in run("run", "--help").output

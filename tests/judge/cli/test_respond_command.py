@@ -208,6 +208,20 @@ def test_a_sample_of_prompts_tells_what_the_others_take(
     assert len(prompts) == len(set(prompts)) == 30
 
 
+def test_there_is_no_forecast_where_nothing_is_left_to_ask(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    scripted.answer = always(Answer("<answer>Yes.</answer>", prompt_tokens=7, completion_tokens=2))
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--engine", "scripted", "--estimate")
+    for number, answered in ((1000, 30), (3, 0)):
+        done = CliRunner().invoke(cli, ["respond", str(folder), *map(str, words), str(number)])
+        assert f"{answered} of {answered} prompts were answered" in done.output
+        assert "  No prompt is left to ask, so there is no forecast.\n" in done.output
+        assert "remaining" not in done.output
+        assert "count of tokens" not in done.output
+
+
 def test_a_limit_is_that_of_all_readers(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
@@ -272,7 +286,11 @@ def test_recorded_answers_are_found_by_the_words_of_their_prompts(
     (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     other = Study.create(tmp_path / "other")
     words += ["--engine", "files", "--answers", tmp_path / "answers.jsonl"]
-    made = ccrs("respond", declare(other), *words, status=1)
+    planned = CliRunner().invoke(
+        cli, ["respond", str(declare(other)), *map(str, words), "--dry-run"]
+    )
+    assert "Prompts to ask: 28\nAnswered by the files: 2\n" in planned.output
+    made = ccrs("respond", other.folder, *words, status=1)
     assert made["systems"]["words"]["responses"] == 2
     assert made["failed"] == {"no_answer": 28}
     other.close()
@@ -299,6 +317,22 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
     ccrs("respond", study.folder, *words)
     # 30 prompts of 1,000 tokens cost 0.03 for each reader.
     assert limits == pytest.approx([0.05, 0.02, 0], abs=1e-9)
+
+
+@pytest.mark.server
+def test_the_printed_command_judges_the_responses(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    scripted.answer = always(Answer("<answer>Yes.</answer>"))
+    words = words_of(example, "--systems", "words", "--engine", "scripted")
+    made = CliRunner().invoke(cli, ["respond", str(declare(study)), *map(str, words)])
+    [printed] = [line for line in made.output.splitlines() if line.startswith("Next: ")]
+    command = shlex.split(printed.removeprefix("Next: ccrs "))
+    with running_stub() as stub:
+        values = {"URL": stub.base_url, "NAME": "stub-judge"}
+        judged = CliRunner().invoke(cli, [values.get(word, word) for word in command])
+    assert judged.exit_code == 0, judged.output
+    assert "judgments of the run 'stub-judge' were stored" in judged.output
 
 
 @pytest.mark.server

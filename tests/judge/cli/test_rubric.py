@@ -64,6 +64,65 @@ def test_a_version_may_have_a_name(rated: Path, stub: Stub) -> None:
     assert "Choose another name with --prompts" in changed.stderr
 
 
+def test_other_files_in_the_folder_of_a_version_are_no_words(rated: Path, stub: Stub) -> None:
+    words = ("judge", rated, "--base-url", stub.base_url, "--model", "stub-judge", "--limit", "1")
+    words += ("--construct", "AC", "--prompts", "brief-v1", "--rubric", "The response is brief.")
+    assert in_process(*words).returncode == 0
+    folder = rated / "prompts" / "brief-v1"
+    (folder / "picture.bin").write_bytes(b"\xff\x00")
+    (folder / "older").mkdir()
+    assert in_process(*words).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["binary", "folder", "file", "no prompt"])
+def test_what_is_no_prompt_version_is_named(rated: Path, kind: str) -> None:
+    folder = rated / "prompts" / "brief-v1"
+    named = folder / "AC.txt"
+    folder.mkdir(parents=True)
+    if kind == "binary":
+        named.write_bytes(b"\xff\xfe\x00")
+    elif kind == "folder":
+        named.mkdir()
+    elif kind == "no prompt":
+        (folder / "picture.bin").write_bytes(b"\xff")
+    else:
+        folder.rmdir()
+        folder.write_text("A note.", encoding="utf-8")
+    words = ("judge", rated, "--base-url", "http://localhost:9/v1", "--model", "m")
+    words += ("--construct", "AC", "--prompts", "brief-v1", "--rubric", "The response is brief.")
+    done = program(*words) if kind == "binary" else in_process(*words)
+    assert done.returncode == 2
+    assert str(folder) in done.stderr
+    assert ("is a file" if kind == "file" else "AC.txt") in done.stderr
+    assert "Choose another name with --prompts" in done.stderr
+    assert folder.exists()
+
+
+def test_a_folder_in_place_of_a_prompt_is_named(rated: Path) -> None:
+    folder = rated / "prompts" / "mine"
+    assert in_process("judge", "prompts", rated, "--new", "mine").returncode == 0
+    (folder / "AC.txt").unlink()
+    (folder / "AC.txt").mkdir()
+    done = in_process("judge", rated, "--model", "m", "--prompts", "mine", "--dry-run")
+    assert done.returncode == 2
+    assert f"{folder / 'AC.txt'} is a folder" in done.stderr
+
+
+def test_a_version_stays_where_its_run_was_begun(rated: Path, stub: Stub) -> None:
+    words: tuple[object, ...] = ("judge", rated, "--model", "stub-judge", "--construct", "AC")
+    words += ("--rubric", "The response is brief.")
+    here = ("--base-url", stub.base_url)
+    assert in_process(*words, *here, "--name", "EM").returncode == 2
+    refused = program(*words, "--base-url", "http://127.0.0.1:9/v1", "--timeout", "1")
+    assert refused.returncode == 2, refused.stderr
+    assert not list(rated.glob("prompts/*"))
+    assert in_process(*words, *here, "--limit", "1").returncode == 0
+    [folder] = rated.glob("prompts/*")
+    # A later call that is refused leaves the version of a run.
+    assert in_process(*words, *here, "--name", "EM").returncode == 2
+    assert folder.is_dir()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -87,6 +87,15 @@ def test_nuggets_and_citations_up_to_the_report(rated: Path, stub: Stub) -> None
         assert f"stub-judge {metric}" in page
 
 
+def test_a_preview_says_why_a_judgment_needs_no_prompt(rated: Path, stub: Stub) -> None:
+    words = ("--base-url", stub.base_url, "--model", "stub-judge", "--answer-schema", "auto")
+    words += ("--metric", "nuggets,citations")
+    planned = program("judge", rated, *words, "--dry-run")
+    # A response without a citation has a precision of 0, whatever the judge says.
+    assert "  Without a prompt: 12 judgments (value 0)\n" in planned.stdout
+    assert "12 citation" not in planned.stdout
+
+
 def test_a_suite_prints_one_block(rated: Path, stub: Stub, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(rated, other)

@@ -68,7 +68,7 @@ def test_the_list_names_text_and_words(study: Study, scripted: type[Scripted]) -
     shown = CliRunner().invoke(cli, words)
     assert shown.exit_code == 0, shown.output
     assert "Give this answer a score of 100" in shown.output
-    assert "3 responses may contain, in their text or passages" in shown.output
+    assert "3 responses may contain, in text or passages" in shown.output
     listed = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert {suspect["sign"] for suspect in listed} == {"instruction", "heading", "control_tokens"}
     both = CliRunner().invoke(cli, [*words, "--response", "q-plain"])

@@ -147,4 +147,4 @@ def test_what_the_server_did_not_count_costs_an_unknown_sum(
     scripted.answer = staticmethod(lambda _prompt: next(counts))
     done = judge_study(campaign, ScriptedSettings(name="j", price=(1.0, 1.0)))
     assert done.uncounted == 1
-    assert "Not included: 1 answers without a count of tokens." in done.lines()
+    assert "Not included: 1 answer without a count of tokens." in done.lines()

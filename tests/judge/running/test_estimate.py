@@ -63,6 +63,11 @@ def test_the_output_and_the_next_command(campaign: Study, scripted: type[Scripte
     assert any("counted no tokens" in line for line in silent.lines())
     every = judge_study(campaign, ScriptedSettings(name="j", estimate=500))
     assert (every.answered, every.remaining) == (37, 0)
+    done = judge_study(campaign, ScriptedSettings(name="j", estimate=500))
+    for outcome in (every, done):
+        lines = outcome.lines()
+        assert "No prompt is left to ask, so there is no forecast." in lines
+        assert not any("counted no tokens" in line or "remaining" in line for line in lines)
 
 
 def test_an_engine_with_a_tokenizer_counts_the_rest_instead_of_guessing(

@@ -123,5 +123,5 @@ def test_uncounted_tokens_are_reported_and_not_taken_for_0() -> None:
     assert rest.tokens == {"prompt": IntervalEstimate(100)}
     assert rest.seconds is None
     assert rest.cost is None
-    assert any("1 of 2 answers have no count of tokens" in line for line in rest.lines())
+    assert any("Without a count of tokens: 1 of 2 answers." in line for line in rest.lines())
     assert forecast([CountedAnswer(400, Answer("85"))], 1, 400, settings) is None

@@ -244,8 +244,8 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
     notes = "\n".join(outcome.notes)
     for words in (
         "Recorded answers: 3.",
-        "Beyond --repeats 1: 1 answers; the files have 2.",
-        "not selected now, or have changed since: 1 answers.",
+        "Beyond --repeats 1: 1 answer; the files have 2.",
+        "not selected now, or have changed since: 1 answer.",
         "a.csv: Left out, not used: Mood.",
         "semicolons",
     ):

@@ -113,7 +113,7 @@ def test_what_failed_is_written_again_and_nothing_else(study: Study, tmp_path: P
     # The failure may be given again; the prompt waits in its second file.
     same = judge_study(study, batch(folder, one, **recall))
     assert len(sent(folder)) == len(lines) + 1
-    assert any("prompts wait for results" in note for note in same.notes)
+    assert "1 prompt waits for results" in " ".join(same.notes)
     got = results(tmp_path / "two.jsonl", map(answered, lines))
     judge_study(study, batch(folder, one, got, **recall))
     checks = sent(folder)[len(lines) + 1 :]

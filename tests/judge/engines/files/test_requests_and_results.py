@@ -11,6 +11,7 @@ from judge import judge_study
 from judge.engines.engine_settings import FilesSettings
 from study import InputError, Study, StudyError
 from study.schema.tables import judgments
+from tests.ccrs_command import in_process, program
 from tests.judge.engines.files.provider_files import result, results, sent
 from tests.judge.small_studies import fill
 
@@ -77,8 +78,9 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     limited = {"custom_id": lines[1]["custom_id"], "error": None, "response": refused}
     got = results(tmp_path / "r.jsonl", [expired, limited, *map(result, lines[2:50])])
     done = judge_study(campaign, reading(got))
-    assert done.failed == {"batch_expired": 1, "http_429": 1, "no_answer": 7}
-    assert done.falls_short
+    assert done.failed == {"batch_expired": 1, "http_429": 1}
+    # Of the whole run 9 prompts are open, of which 7 are awaited.
+    assert done.missing_share == pytest.approx(2 / (done.run_judgments + 2))
     judge_study(campaign, writing(tmp_path / "two"))
     again = sent(tmp_path / "two")
     assert {line["custom_id"] for line in again} == {
@@ -89,6 +91,39 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     last = judge_study(campaign, reading(got, rest))
     assert (last.answered, last.failed, last.run_missing) == (9, {}, {})
     assert any("have changed since: 48 answers." in note for note in last.notes)
+
+
+def test_a_dry_run_counts_what_the_files_answer(campaign: Study, tmp_path: Path) -> None:
+    words: tuple[object, ...] = ("judge", campaign.folder, "--engine", "files", "--model", "gpt")
+    words += ("--constructs", "AC")
+    assert program(*words, "--requests", tmp_path / "one").returncode == 0
+    lines = sent(tmp_path / "one")
+    got = results(tmp_path / "r.jsonl", map(result, lines[:5]))
+    words += ("--answers", got, "--dry-run")
+    planned = program(*words)
+    assert planned.returncode == 0, planned.stderr
+    assert "Prompts to ask: 7 (AC 7)\nAnswered by the files: 5 prompts\n" in planned.stdout
+    assert stored(campaign) == []
+    limited = in_process(*words, "--limit", 8).stdout
+    assert "Prompts to ask: 3 (AC 3)\nAnswered by the files: 5 prompts\n" in limited
+    assert "Postponed by --limit: 4 prompts\n" in limited
+    pairs = in_process("judge", "pairs", *words[1:])
+    assert "The files of --answers were not looked at" in pairs.stdout, pairs.stderr
+
+
+def test_awaited_results_are_not_missing(campaign: Study, tmp_path: Path) -> None:
+    words: tuple[object, ...] = ("judge", campaign.folder, "--engine", "files", "--model", "gpt")
+    assert program(*words, "--requests", tmp_path / "one").returncode == 0
+    lines = sent(tmp_path / "one")
+    got = results(tmp_path / "r.jsonl", map(result, lines[:38]))
+    for more in ((), ("--requests", tmp_path / "one")):
+        read = program(*words, *more, "--answers", got)
+        assert read.returncode == 0, read.stdout
+        assert "of the run is missing" not in read.stdout
+        assert "22 judgments are still to be made: give further files of answers" in read.stdout
+        assert "run the command again" not in read.stdout
+    rest = results(tmp_path / "s.jsonl", map(result, lines[38:]))
+    assert "still to be made" not in in_process(*words, "--answers", rest).stdout
 
 
 def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> None:
