@@ -43,7 +43,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files = {
         "responses.jsonl": "\n".join(row(f"q{n}", system="bm25") for n in range(6)),
-        "training.jsonl": "\n".join(row(f"t{n}", expected=EXPECTED) for n in range(4)),
+        "training.jsonl": "\n".join(row(f"t{n}", expected=EXPECTED) for n in range(6)),
         "consent.md": "Do you agree?",
         "guide.md": "Read the passages.",
     }

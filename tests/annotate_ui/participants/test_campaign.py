@@ -91,6 +91,61 @@ def test_one_command_and_one_file_lead_to_the_first_rating(folder: Path) -> None
     assert stored == len(rater.confirmed)
 
 
+def served_lines(folder: str) -> list[str]:
+    script = Path(sys.executable).with_name("ccrs")
+    with subprocess.Popen(
+        [script, "serve", folder, "--port", "0"], stdout=subprocess.PIPE, text=True
+    ) as served:
+        assert served.stdout is not None
+        lines = []
+        for line in served.stdout:
+            lines.append(line.rstrip())
+            if line.startswith("Stop with"):
+                break
+        served.terminate()
+    return lines
+
+
+@pytest.mark.server
+@pytest.mark.usefixtures("folder")
+def test_open_links_are_named_and_nobody_is_to_be_invited() -> None:
+    described(LINKS)
+    assert program("init", "pool", "--campaign", "campaign.toml").returncode == 0
+    lines = served_lines("pool")
+    assert "Enrolment link spring: 0 of 3 raters joined, 6 open slots left for them." in lines
+    assert not [line for line in lines if "ccrs invite" in line]
+    status = program("status", "pool").stdout
+    assert "ccrs serve pool   (raters join by the enrolment link spring)" in status
+    assert "ccrs invite" not in status
+    assert program("enrol", "pool", "--close", "spring").returncode == 0
+    assert any("ccrs invite pool --new N" in line for line in served_lines("pool"))
+    assert "ccrs invite pool --new N" in program("status", "pool").stdout
+
+
+@pytest.mark.server
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("available", [0, 1, 6])
+def test_too_little_training_material_is_a_warning(available: int) -> None:
+    rows = [
+        {"query_id": f"t{n}", "query": "When?", "response": "At 8.", "expected": {"QR": [40, 60]},
+         "passages": ["It is open from 8."], "references": ["At 8."]}
+        for n in range(available)
+    ]  # fmt: skip
+    Path("training.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    names = '["responses.jsonl", "training.jsonl"]' if available else '"responses.jsonl"'
+    described(f"{RATERS}training = 2\n".replace('"responses.jsonl"', names))
+    begun = program("init", "pool", "--campaign", "campaign.toml")
+    assert begun.returncode == 0, begun.stderr
+    noun = "response" if available == 1 else "responses"
+    warning = (
+        f"Warning: The study has {available} {noun} with expected values for the training; "
+        "3 attempts at 2 need 6. Add some with `ccrs import pool FILE`, or lower design.training "
+        "or design.training_attempts in pool/study.toml."
+    )
+    assert (warning in begun.stdout.splitlines()) is (available < 6)
+    assert (warning in served_lines("pool")) is (available < 6)
+
+
 @pytest.mark.usefixtures("folder")
 def test_what_is_left_is_an_ordinary_study_toml() -> None:
     begin_campaign(Path("pool"), described(RATERS))
