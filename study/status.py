@@ -9,6 +9,7 @@ from sqlalchemy import Connection, exists, func, select
 from study.facts.combined_scorers import in_words, lacking, low_is_good
 from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_systems, is_answer
+from study.facts.links import open_enrolment_links
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.score_counts import ScorerStatus, score_counts
 from study.schema import (
@@ -107,6 +108,7 @@ def study_status(study: "Study") -> Status:
         outputs = current_systems(connection)
         newest_pause = select(pauses.c.paused).order_by(pauses.c.id.desc()).limit(1)
         is_paused = bool(connection.execute(newest_pause).scalar())
+        joins = open_enrolment_links(connection)
         material = _material(connection)
         decided = select(func.count()).select_from(comparisons).where(is_decided())
         imported = select(func.count()).select_from(preferences)
@@ -115,7 +117,12 @@ def study_status(study: "Study") -> Status:
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(imported_files).order_by(imported_files.c.id))
         ]
-    next_step = _next_step(study, counts[Response], scores.scorers, compared, rating, is_paused)
+    of_rating = None
+    if rating is not None:
+        of_rating = _next_of_rating(shell_word(study.folder), rating, joins, is_paused)
+    next_step = _next_step(
+        study, counts[Response], scores.scorers, compared, of_rating, is_rated=rating is not None
+    )
     return Status(
         name=study.config.name,
         queries=counts[Query],
@@ -170,38 +177,47 @@ def _next_step(
     responses: int,
     scorers: list[ScorerStatus],
     preferences: int,
-    rating: RatingProgress | None,
-    is_paused: bool,
+    of_rating: str | None,
+    *,
+    is_rated: bool,
 ) -> str:
     folder = shell_word(study.folder)
     kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
-    on_rating = None if rating is None else _next_of_rating(folder, rating, is_paused)
-    if on_rating is not None:
-        return on_rating
+    if of_rating is not None:
+        return of_rating
     judge = f"ccrs judge {folder} --base-url URL --model NAME   "
     if not kinds and not preferences:
         return f"{judge}(or ccrs import: judge scores and ratings; ccrs assign: people rate)"
     if not kinds & {"human", "adjudicated"} and not preferences:
         return f"ccrs assign {folder} --raters N   (or ccrs import: human ratings)"
-    if rating is not None and not kinds & {"judge", "metric"} and not preferences:
+    if is_rated and not kinds & {"judge", "metric"} and not preferences:
         return f"{judge}(or ccrs report: people among themselves)"
     return f"ccrs report {folder}"
 
 
-def _next_of_rating(folder: str, rating: RatingProgress, is_paused: bool) -> str | None:
-    """Return the next step of the rating; None if it is done or no rater is left."""
+def _next_of_rating(
+    folder: str, rating: RatingProgress, joins: list[str], is_paused: bool
+) -> str | None:
+    """Return the next step of the rating; None if it is done or no rater is left.
+
+    `joins` are the enrolment links by which raters may join.
+    """
     at_work = {rater.link for rater in rating.raters if rater.own_left}
     if "none" in at_work:
         return f"ccrs invite {folder}   (links for raters)"
     invited = any(rater.link == "live" for rater in rating.raters)
-    if rating.open_slots and not invited:
+    if rating.open_slots and not invited and not joins:
         return f"ccrs invite {folder} --new N   (raters for the open slots)"
     if rating.open_slots or "live" in at_work:
         if is_paused:
             return f"ccrs pause {folder} --resume   (rating is paused; or ccrs report)"
-        return f"ccrs serve {folder}   (the rating pages; or ccrs report: what there is so far)"
+        why = "the rating pages; or ccrs report: what there is so far"
+        if rating.open_slots and joins and not invited:
+            noun = "link" if len(joins) == 1 else "links"
+            why = f"raters join by the enrolment {noun} {', '.join(joins)}"
+        return f"ccrs serve {folder}   ({why})"
     if rating.open_elsewhere:
         return f"ccrs label-studio sync {folder}   (or ccrs report: what there is so far)"
     return None

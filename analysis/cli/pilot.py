@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
-from analysis.cli.report_input import CannotRun, ReportInput
+from analysis.cli.report_input import CannotRun, NoScores, ReportInput
 from analysis.cli.second_file import NO_SECOND, SecondFile
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from analysis.planning.components import Components
     from analysis.planning.pilot_answers import Pilot
     from analysis.planning.planned_report import PlannedReport
+
+_WITHOUT_PILOT = "Without a pilot, state the components: ccrs plan --components rater=8,judge=15"
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ def starting_point(
                 "--judge, --human, --scale and --kind describe a bare table; a study has them in "
                 f"{source / 'study.toml'}"
             )
+<<<<<<< HEAD
         inputs = (
             from_study(source, {})
             if source.is_dir()
@@ -85,6 +88,19 @@ def starting_point(
         key, judge, parts, per_query, width, note = pilot_of(inputs, construct, scorer)
         options = inputs.options
         pilot = None if judge is None else Pilot.of(inputs.scores, key, judge)
+=======
+        try:
+            inputs = (
+                from_study(source, {})
+                if source.is_dir()
+                else from_file(
+                    source, scales, kinds, None, None, {}, columns=columns, second=second
+                )
+            )
+        except NoScores as error:
+            raise CannotRun(f"{error.message}. {_WITHOUT_PILOT}") from None
+        parts, per_query, width, bias, note = pilot_of(inputs, construct, scorer)
+>>>>>>> mendpeople
         report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
         notes = [note]
         if components:
@@ -146,7 +162,7 @@ def pilot_of(
             [
                 "no construct is suitable as pilot",
                 *why,
-                "Without a pilot, state the components: ccrs plan --components rater=10,judge=15",
+                _WITHOUT_PILOT,
             ]
         )
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.report_input import CannotRun, Place, ReportInput
+from analysis.cli.report_input import NoScores, Place, ReportInput
 from study.text import shell_word
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> ReportInput:
         runs = [{**run, "account": run_record(study, run["name"])} for run in given.runs]
     tables = study_tables(given)
     if tables.scores.frame.empty and tables.preferences is None:
-        raise CannotRun(
+        raise NoScores(
             f"{folder} has no scores yet; import them with `ccrs import {shell_word(folder)} FILE`"
         )
     return ReportInput(

@@ -75,6 +75,10 @@ class CannotRun(click.ClickException):
     exit_code = 2
 
 
+class NoScores(CannotRun):
+    """The study has no scores yet."""
+
+
 def derived_from(
     scores: ScoreTable, combined: Mapping[str, CombinedSpec] | None = None
 ) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from study.text import shell_word
+from study.text import counted, shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.label_studio.results import Followed, Pulled, Pushed, StatedProject
@@ -16,14 +16,16 @@ SHOWN = 10
 def pushed_lines(done: Pushed) -> list[str]:
     """Return the messages about a push."""
     lines = [
-        f"Stage {project.stage} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
-        f"{project.overlap} places each, {'new' if project.is_new else 'existing'} project. "
+        f"Stage {project.stage} ({', '.join(project.constructs)}): "
+        f"{counted(project.tasks, 'task')} with {counted(project.overlap, 'place')} each, "
+        f"{'new' if project.is_new else 'existing'} project. "
         f"{project.url}"
         for project in done.projects
     ]
     return [
         *lines,
-        f"{done.tasks - done.adopted:,} tasks were sent; {done.existing:,} existed already.",
+        f"{counted(done.tasks - done.adopted, 'task was', 'tasks were')} sent; "
+        f"{done.existing:,} existed already.",
         *done.counts(),
         *_projects(
             done.unknown_projects,
@@ -54,8 +56,8 @@ def stated_lines(projects: list[StatedProject], place: str) -> list[str]:
 def pulled_lines(done: Pulled) -> list[str]:
     """Return the messages about a pull."""
     lines = [
-        f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
-        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
+        f"{counted(done.new, 'new value')}, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
+        f"{done.unchanged:,} unchanged; from {counted(done.annotations, 'annotation')}.",
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
         *done.counts(),
@@ -63,7 +65,8 @@ def pulled_lines(done: Pulled) -> list[str]:
     ]
     if done.rejected:
         lines.append(
-            f"{len(done.rejected):,} values were rejected, {done.rejected_new:,} of them new:"
+            f"{counted(len(done.rejected), 'value was', 'values were')} rejected, "
+            f"{done.rejected_new:,} of them new:"
         )
     for row in done.rejected[:SHOWN]:
         place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
@@ -72,8 +75,9 @@ def pulled_lines(done: Pulled) -> list[str]:
         lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
     if done.doubtful:
         lines.append(
-            f"{len(done.doubtful):,} values are stored that a decimal comma explains, which the "
-            "field of Label Studio drops; ask the rater, and correct them there:"
+            f"{counted(len(done.doubtful), 'value is', 'values are')} stored that a decimal "
+            "comma explains, which the field of Label Studio drops; ask the rater, and correct "
+            "them there:"
         )
     for row in done.doubtful[:SHOWN]:
         place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
@@ -86,8 +90,9 @@ def pulled_lines(done: Pulled) -> list[str]:
 def followed_lines(done: Followed) -> list[str]:
     """Return the messages about following projects."""
     return [
-        f"{done.new:,} new values, {done.changed:,} changed, {done.withdrawn:,} withdrawn, "
-        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
+        f"{counted(done.new, 'new value')}, {done.changed:,} changed, "
+        f"{done.withdrawn:,} withdrawn, {done.unchanged:,} unchanged; "
+        f"from {counted(done.annotations, 'annotation')}.",
         *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
         *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
         *(f"Accepted: {rule} ({count:,})." for rule, count in done.rules.items()),

@@ -13,6 +13,7 @@ from annotate_ui.monitoring.interim_analysis import InterimResult
 from annotate_ui.monitoring.rater_status import RaterStatus
 from annotate_ui.participants.enrolment_links import LinkState
 from study.facts.label_studio_left import behind_line
+from study.text import counted
 
 _MOST_ITEMS = 20
 """Action items that are printed; `--json` has all."""
@@ -69,11 +70,13 @@ def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -
     after_reveal = sum(construct.after_reveal for construct in progress.constructs)
     if after_reveal:
         console.print(
-            f"{after_reveal:,} value{'' if after_reveal == 1 else 's'} entered after the reveal, "
-            "kept but not counted."
+            f"{counted(after_reveal, 'value')} entered after the reveal, kept but not counted."
         )
     finished = sum(item.finished >= item.required for item in progress.items)
-    console.print(f"{finished:,} of {len(progress.items):,} responses have all their raters.")
+    console.print(
+        f"{finished:,} of {counted(len(progress.items), 'response')} "
+        f"{'has all its' if finished == 1 else 'have all their'} raters."
+    )
 
 
 def show_items(progress: CampaignProgress) -> None:

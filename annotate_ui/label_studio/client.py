@@ -14,6 +14,7 @@ import ijson
 
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import StudyError
+from study.text import counted
 
 # Statuses of a server that is overloaded or whose database is locked.
 _TEMPORARY = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
@@ -187,7 +188,9 @@ class Server:
         )
         numbers = reply.model_dump().get("task_ids") or []
         if len(numbers) != len(tasks):
-            raise ServerError(f"Label Studio accepted {len(numbers)} of {len(tasks)} tasks.")
+            raise ServerError(
+                f"Label Studio accepted {len(numbers)} of {counted(len(tasks), 'task')}."
+            )
         return [int(task) for task in numbers]
 
     def task_names(self, number: int) -> dict[int, str | None]:

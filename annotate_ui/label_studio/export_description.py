@@ -114,7 +114,7 @@ def _fields(
         content = reader.read(record)
         if isinstance(content, TaskContent):
             names.update(dict.fromkeys(content.fields))
-            has_none = content.rated is None and not content.compared
+            has_none = content.rated is None and not content.compared and not content.unusable
             unnamed = unnamed or (has_none and bool(content.record.cells.get("annotations")))
     listed = ", ".join(map(storable_text, names)) or "none"
     if not unnamed or not inventory.annotations or not inventory.controls:

@@ -26,7 +26,7 @@ from annotate_ui.label_studio.export_reading import (
 from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
-from annotate_ui.label_studio.task_content import TaskContent, TaskReader
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable
 from study.errors import Fault, InputError
 from study.facts.scorers import ADJUDICATED
 from study.importing.importers import FormatOptions
@@ -81,12 +81,9 @@ def read_rows(
     annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
     typed: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for record in tasks(source, options):
-        content = contents.read(record)
+    for content in _usable(contents, source, options, without):
         if isinstance(content, Fault):
             yield content
-            continue
-        if int(content.record.cells["id"]) in without:
             continue
         yield from content.rows
         for counted in annotations.of(content):
@@ -118,6 +115,29 @@ def read_rows(
     source.report.warnings += _commas(typed)
     if not ratings:
         source.report.warnings.append(_no_ratings(annotations.count, found, reading))
+
+
+def _usable(
+    contents: TaskReader,
+    source: RecordSource,
+    options: FormatOptions,
+    without: Collection[int],
+) -> Iterator[TaskContent | Fault]:
+    """Yield the contents of tasks but `without` and dialogues without a response."""
+    others = False
+    unusable: TaskContent | None = None
+    for record in tasks(source, options):
+        content = contents.read(record)
+        if not isinstance(content, Fault) and int(content.record.cells["id"]) in without:
+            continue
+        if isinstance(content, TaskContent) and content.unusable is not None:
+            source.report.left_out[content.unusable] += 1
+            unusable = unusable or content
+            continue
+        others = True
+        yield content
+    if unusable is not None and not others:
+        yield all_unusable(unusable)
 
 
 def _commas(typed: Mapping[tuple[str, str], list[float]]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import Any
 from study.importing.import_report import ImportReport
 
 
-def counted(words: str) -> Any:
+def counted(several: str, one: str) -> Any:
     """Return a field for a number that is reported in these words, unless it is 0."""
-    return field(default=0, metadata={"words": words})
+    return field(default=0, metadata={"several": several, "one": one})
 
 
 @dataclass
@@ -24,11 +24,13 @@ class _Result:
 
     def counts(self) -> list[str]:
         """Return a line for each number that is not 0."""
-        return [
-            f"{getattr(self, one.name):,} {one.metadata['words'].format_map(vars(self))}"
-            for one in fields(self)
-            if "words" in one.metadata and getattr(self, one.name)
-        ]
+        lines = []
+        for number in fields(self):
+            count = getattr(self, number.name)
+            if number.metadata and count:
+                words = number.metadata["one" if count == 1 else "several"]
+                lines.append(f"{count:,} {words.format_map(vars(self))}")
+        return lines
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,30 @@ class Pushed(_Result):
     """Tasks that had been added before."""
     slots: int = 0
     """All slots that are reserved for Label Studio."""
-    adopted: int = counted("tasks had been sent by an interrupted push.")
-    deleted: int = counted("tasks were deleted in Label Studio; unrated ones are sent again.")
-    replaced: int = counted("untouched tasks of an earlier version of a construct were replaced.")
+    adopted: int = counted(
+        "tasks had been sent by an interrupted push.", "task had been sent by an interrupted push."
+    )
+    deleted: int = counted(
+        "tasks were deleted in Label Studio; unrated ones are sent again.",
+        "task was deleted in Label Studio; an unrated one is sent again.",
+    )
+    replaced: int = counted(
+        "untouched tasks of an earlier version of a construct were replaced.",
+        "untouched task of an earlier version of a construct was replaced.",
+    )
     outdated: int = counted(
         "rated tasks of an earlier version of a construct stay; their values are not part of the "
-        "score table."
+        "score table.",
+        "rated task of an earlier version of a construct stays; its values are not part of the "
+        "score table.",
     )
-    duplicates: int = counted("unrated tasks were on the server twice and were deleted.")
+    duplicates: int = counted(
+        "unrated tasks were on the server twice and were deleted.",
+        "unrated task was on the server twice and was deleted.",
+    )
     waiting: int = counted(
-        "of {slots:,} slots wait until the earlier stages of their query are rated and pulled."
+        "of {slots:,} slots wait until the earlier stages of their query are rated and pulled.",
+        "of {slots:,} slots waits until the earlier stages of its query are rated and pulled.",
     )
     unknown_projects: list[int] = field(default_factory=list)
     """Projects that were made for this study but are not stored in it."""
@@ -121,23 +137,35 @@ class Pulled(_Result):
     withdrawn: int = 0
     """Values whose annotation was deleted, or changed to an invalid value."""
     unchanged: int = 0
-    skipped: int = counted("of these are skipped tasks.")
+    skipped: int = counted("of these are skipped tasks.", "of these is a skipped task.")
     outdated: int = counted(
         "values are of an earlier version of their construct (study.toml was edited after the "
-        "push); they are stored but not part of the score table."
+        "push); they are stored but not part of the score table.",
+        "value is of an earlier version of its construct (study.toml was edited after the push); "
+        "it is stored but not part of the score table.",
     )
-    marks: int = counted("sets of marks on sentences are new, edited or withdrawn.")
-    drafts: int = counted("drafts were left out.")
+    marks: int = counted(
+        "sets of marks on sentences are new, edited or withdrawn.",
+        "set of marks on sentences is new, edited or withdrawn.",
+    )
+    drafts: int = counted("drafts were left out.", "draft was left out.")
     further: int = counted(
-        "annotations are of more people than were planned for their task; they count as well."
+        "annotations are of more people than were planned for their task; they count as well.",
+        "annotation is of one person more than were planned for its task; it counts as well.",
     )
     edited_by_other: int = counted(
-        "annotations were last changed by another user than their rater."
+        "annotations were last changed by another user than their rater.",
+        "annotation was last changed by another user than its rater.",
     )
-    erased: int = counted("annotations are of people who were erased from the study.")
+    erased: int = counted(
+        "annotations are of people who were erased from the study.",
+        "annotation is of a person who was erased from the study.",
+    )
     held: int = counted(
         "annotations hold a place of their task although nothing of them can count: once they are "
-        "deleted in Label Studio, somebody else gets the place."
+        "deleted in Label Studio, somebody else gets the place.",
+        "annotation holds a place of its task although nothing of it can count: once it is "
+        "deleted in Label Studio, somebody else gets the place.",
     )
     raters: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""

@@ -43,6 +43,8 @@ DIALOGUES = ("messages", "dialogue", "dialog", "conversation", "chat")
 _SPEAKERS = ("role", "author", "speaker")
 _ASSISTANTS = frozenset({"assistant", "bot", "chatbot", "ai", "model"})
 AFTER_RESPONSE = "messages of a dialogue after the last one of the assistant, which is the response"
+NO_ANSWER = "tasks whose dialogue has no message of an assistant"
+NO_QUESTION = "tasks whose dialogue has no question before the assistant's message"
 _ITEM_TEXTS = ("response", "answer", "text", "body")
 
 
@@ -68,6 +70,8 @@ class TaskContent:
     rated: ResponseName | None = None
     compared: dict[str, dict[str, ResponseName]] = field(default_factory=dict)
     """Kind of control (preference, ranking) to the compared responses by their name in results."""
+    unusable: str | None = None
+    """Why its dialogue has no response (`NO_ANSWER`, `NO_QUESTION`), if it names none otherwise."""
 
 
 class TaskReader:
@@ -88,7 +92,7 @@ class TaskReader:
         problem = _problem(task)
         if problem is not None:
             return Fault(*problem, record.number)
-        data = self._without_dialogue(self._rename(task["data"]))
+        data, unusable = self._without_dialogue(self._rename(task["data"]))
         self._fields.update(dict.fromkeys(task["data"]))
         number = task["id"]
         cells = self._reader.cells(Record(record.number, _with_id(data, number)))
@@ -102,6 +106,8 @@ class TaskReader:
             )
         self._read_pair(content, number)
         self._read_items(content, number)
+        if content.rated is None and not content.compared:
+            content.unusable = unusable
         return content
 
     def unknown_columns(self) -> list[Fault]:
@@ -124,26 +130,28 @@ class TaskReader:
         kept = {name: cell for name, cell in data.items() if name in columns or name not in meant}
         return {columns.get(name, name): cell for name, cell in kept.items()}
 
-    def _without_dialogue(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the data with a query and a response in place of a dialogue.
+    def _without_dialogue(self, data: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+        """Return the data with a query and a response in place of a dialogue, or why it has none.
 
         The assistant's last message is the response, and the messages before it are the query.
         """
         fields = {name.casefold() for name in data}
         name = next((n for n in data if n.casefold() in DIALOGUES), None)
         if name is None or fields.intersection(FIELDS["query"], FIELDS["response"]):
-            return data
+            return data, None
         messages = _messages(data[name])
         places = [n for n, (speaker, _) in enumerate(messages) if speaker in _ASSISTANTS]
+        if not messages and data[name] != []:
+            return data, None
         if not places or places[-1] == 0:
-            return data
+            return data, NO_QUESTION if places else NO_ANSWER
         last = places[-1]
         if last + 1 < len(messages):
             self._left_out[AFTER_RESPONSE] += len(messages) - last - 1
         before = messages[:last]
         query = before[0][1] if last == 1 else "\n\n".join(f"{who}: {text}" for who, text in before)
         others = {field: cell for field, cell in data.items() if field != name}
-        return {**others, "query": query, "response": messages[last][1]}
+        return {**others, "query": query, "response": messages[last][1]}, None
 
     def _read_pair(self, content: TaskContent, task: Any) -> None:
         cells = content.cells
@@ -303,3 +311,18 @@ def unplaced(content: TaskContent, kinds: Iterable[str]) -> Fault | None:
                 f"task {task} {problem}. Its fields: {listed}.", remedy, content.record.number
             )
     return None
+
+
+def all_unusable(first: TaskContent) -> Fault:
+    """Return the fault of a file whose tasks are all unusable dialogues, of which this is one."""
+    remedy = "Add the question as a message before it."
+    if first.unusable == NO_ANSWER:
+        remedy = (
+            f"Messages whose {_SPEAKERS[0]} (or {' or '.join(_SPEAKERS[1:])}) is one of "
+            f"{', '.join(sorted(_ASSISTANTS))} are an assistant's: give it one of these names."
+        )
+    return Fault(
+        f"no task can be used: {first.unusable}, such as task {first.record.cells['id']}.",
+        remedy,
+        first.record.number,
+    )

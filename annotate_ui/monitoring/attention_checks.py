@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from annotate_ui.monitoring.signals import Signal, too_few
 from study.schema.tables import check_pairs, expected_values, responses
 from study.settings.constructs import ConstructSpec
+from study.text import counted
 
 #: With fewer checks, no signal is computed.
 LEAST_CHECKS = 3
@@ -93,7 +94,7 @@ def checks_missed(missed: Sequence[bool]) -> Signal:
         count / total,
         _ALLOWED,
         total,
-        f"{count} of {total} checks missed ({count / total:.0%})",
+        f"{count} of {counted(total, 'check')} missed ({count / total:.0%})",
     )
 
 

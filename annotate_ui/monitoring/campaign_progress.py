@@ -7,29 +7,25 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, select
 
 from annotate_ui.monitoring.action_items import ActionItem, action_items
 from annotate_ui.monitoring.activity import RaterActivity, activity
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
+from annotate_ui.monitoring.expected_material import lacking_material
 from annotate_ui.monitoring.interim_analysis import newest
 from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
 from annotate_ui.participants.enrolment_links import LinkState, list_links
 from annotate_ui.participants.invitation import more_slots
 from annotate_ui.participation import paused
-from study.assignment.checks import LEAST_WORDS
-from study.facts.current_responses import is_answer
 from study.facts.rating_progress import CampaignRecords, read_records
 from study.facts.ratings import MEASURING, values_so_far
-from study.facts.slots import is_open
 from study.schema import now
-from study.schema.tables import assignments, check_pairs, expected_values, queries, responses
-from study.settings.design import DesignSpec
+from study.schema.tables import queries, responses
 from study.study import Study
 
 # Values. With fewer, a snapshot is computed before another process would have started.
 _LARGE = 3000
-_MOST_READ = 100
 
 
 @dataclass(frozen=True)
@@ -235,54 +231,3 @@ def _uncovered(released: list[Any], live: list[Any]) -> Iterator[str]:
 
 def _most(keys: Iterable[str]) -> int:
     return max(Counter(keys).values(), default=0)
-
-
-def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[str, str]]:
-    """Return what study.toml asks for and the study lacks: `training` or `checks`, with a text."""
-    lacking = []
-    if design.training:
-        available = _training_responses(connection)
-        needed = design.training * design.training_attempts
-        if available < needed:
-            text = (
-                f"{available} responses with expected values for the training; "
-                f"{design.training_attempts} attempts at {design.training} need {needed}"
-            )
-            lacking.append(("training", text))
-    if design.checks:
-        available = _check_queries(connection)
-        if available < design.checks and not _makes_checks_later(connection):
-            text = f"{available} checks; each rater should get {design.checks}"
-            lacking.append(("checks", text))
-    return lacking
-
-
-def _makes_checks_later(connection: Connection) -> bool:
-    """Return whether there are open slots whose checks are made when a rater takes them."""
-    texts = (
-        select(responses.c.text)
-        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
-        .where(is_open(), assignments.c.purpose == "main")
-        .limit(_MOST_READ)
-    )
-    return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(texts).scalars())
-
-
-def _training_responses(connection: Connection) -> int:
-    count = (
-        select(func.count(expected_values.c.response_id.distinct()))
-        .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
-        # A response that is also the output of a system is measured, and not used for training.
-        .where(expected_values.c.purpose == "training", ~is_answer())
-    )
-    return int(connection.execute(count).scalar_one())
-
-
-def _check_queries(connection: Connection) -> int:
-    """Return the number of queries with responses that are checks."""
-    imported = select(expected_values.c.response_id).where(expected_values.c.purpose == "check")
-    of_checks = or_(
-        responses.c.id.in_(select(check_pairs.c.damaged_id)), responses.c.id.in_(imported)
-    )
-    count = select(func.count(responses.c.query_id.distinct())).where(of_checks)
-    return int(connection.execute(count).scalar_one())

@@ -28,6 +28,7 @@ from study.facts.ratings import AS_ENTERED
 from study.facts.score_table import score_table
 from study.settings.study_toml import StudyConfig
 from study.study import Study
+from study.text import counted
 
 #: With fewer queries of known time, no signal of reading pace is computed.
 LEAST_TIMED = 5
@@ -186,7 +187,8 @@ def too_fast(shares: Iterable[float]) -> Signal:
         share,
         float(timed.median()),
         len(timed),
-        f"{fast} of {len(timed)} queries in less than a third of the time that reading takes; "
+        f"{fast} of {counted(len(timed), 'query', 'queries')} in less than a third of the time "
+        "that reading takes; "
         f"half of them in {timed.median():.0%} of it or less",
     )
 

@@ -230,7 +230,8 @@ def many_missing(rater: ConstructValues, others: ConstructValues, construct: str
         share,
         usual,
         count,
-        f"{share:.0%} of {count} responses without a value, {usual:.0%} among the others",
+        f"{share:.0%} of {counted(count, 'response')} without a value, "
+        f"{usual:.0%} among the others",
     )
 
 
@@ -254,7 +255,8 @@ def passages_unopened(opened: Sequence[str | None], construct: str) -> Signal | 
         share,
         _UNOPENED,
         len(known),
-        f"{count} of {len(known)} values ({share:.0%}) given before any passage was opened",
+        f"{count} of {counted(len(known), 'value')} ({share:.0%}) given before any "
+        "passage was opened",
     )
 
 

@@ -45,7 +45,7 @@ __all__ = [
     "renew_link",
 ]
 
-Refused = Literal["unknown", "closed", "paused", "full", "joined", "bad_id"]
+Refused = Literal["unknown", "closed", "paused", "full", "joined", "no_id", "bad_id"]
 
 
 class EnrolmentRefusedError(StudyError):
@@ -156,7 +156,8 @@ def _check_form(external_id: str | None, form: str | None) -> None:
     if not has_form(external_id, form):
         found = "no id" if external_id is None else f"the id {external_id!r}"
         raise EnrolmentRefusedError(
-            "bad_id", f"The enrolment link asks for an id like {form}; {found} came with it."
+            "no_id" if external_id is None else "bad_id",
+            f"The enrolment link asks for an id like {form}; {found} came with it.",
         )
 
 

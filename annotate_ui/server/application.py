@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select as select_rows
 from waitress.server import create_server
 
-from annotate_ui.participants.enrolment_links import list_links as enrolment_links
+from annotate_ui.monitoring.expected_material import lacking_warnings
+from annotate_ui.participants.enrolment_links import LinkState, list_links as enrolment_links
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.secret_key import secret_key
@@ -27,6 +28,7 @@ from study.facts.slots import OWN_CHANNEL, is_live
 from study.lifecycle.file_system import check_file_system
 from study.schema.tables import assignments
 from study.study import Study
+from study.text import counted
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -125,6 +127,8 @@ def serve(
             say(line)
         if size.warning is not None:
             say(f"Warning: {size.warning}")
+        for warning in lacking_warnings(study):
+            say(f"Warning: {warning}")
         for line in counts.lines(study):
             say(line)
         say(owner_pages_line(study))
@@ -200,23 +204,34 @@ class CampaignCounts:
     """Live ones."""
     left: int
     """Those with a construct that is not answered yet."""
+    open_links: tuple[LinkState, ...] = ()
+    """Enrolment links by which raters can still join."""
 
     def lines(self, study: Study) -> list[str]:
         """Return the counts as text, and the next command."""
         folder = study.folder
         have = "1 rater has" if self.with_link == 1 else f"{self.with_link} raters have"
-        lines = [f"{have} a live link; {self.left} of {self.assignments} assignments are left."]
+        work = counted(self.assignments, "assignment")
+        are = "is" if self.left == 1 else "are"
+        lines = [f"{have} a live link; {self.left:,} of {work} {are} left."]
+        for link in self.open_links:
+            slots = counted(link.free_slots or 0, "open slot")
+            joined = f"{link.counted:,} of {counted(link.quota, 'rater')} joined"
+            lines.append(f"Enrolment link {link.name}: {joined}, {slots} left for them.")
         if not self.assignments:
             return [*lines, f"Next: ccrs assign {folder}   (who rates what)"]
-        if self.without_link or not self.with_link:
+        if self.without_link:
             return [*lines, f"Next: ccrs invite {folder}   (links for raters)"]
+        if self.left and not self.with_link and not self.open_links:
+            return [*lines, f"Next: ccrs invite {folder} --new N   (raters for the open slots)"]
         return [*lines, f"Next: ccrs status {folder}   (in another terminal)"]
 
 
 def campaign_counts(study: Study) -> CampaignCounts:
     """Count raters, links and assignments of a study."""
     links = list_links(study)
-    places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
+    joins = tuple(link for link in enrolment_links(study) if link.open)
+    places = [link.quota - link.counted for link in joins]
     with study.read() as connection:
         live = (assignments.c.channel == OWN_CHANNEL, is_live())
         assigned = set(connection.execute(select_rows(assignments.c.id).where(*live)).scalars())
@@ -227,6 +242,7 @@ def campaign_counts(study: Study) -> CampaignCounts:
         without_link=sum(
             link.assignments > 0 and not link.live and not link.left for link in links
         ),
+        open_links=joins,
         assignments=len(assigned),
         left=len(assigned - finished),
     )

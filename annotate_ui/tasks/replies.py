@@ -16,7 +16,7 @@ from annotate_ui.tasks.steps import rater_work
 from study.errors import StudyError
 from study.facts.departures import has_left
 from study.facts.ratings import AS_ENTERED, newest_ratings
-from study.facts.replies import newest_replies
+from study.facts.replies import newest_replies, said
 from study.facts.slots import OWN_CHANNEL
 from study.schema import RaterAnswerBase
 from study.schema.human_ratings import Status
@@ -40,7 +40,9 @@ class ReadableReply:
     address: str | None
     """The page with the comment; null: it is not among the rater's work any more."""
     said: str
-    """The comment and remarks."""
+    """The comment and remarks, as they were when the owner replied."""
+    is_changed: bool
+    """Whether the rater has changed them since."""
     words: str
     at: datetime
     is_new: bool
@@ -83,7 +85,7 @@ def reply(study: Study, assignment: str, construct: str, words: str) -> None:
             assignments.c.public_id == assignment, _NEWEST.c.construct_key == construct
         )
         row = connection.execute(one).one_or_none()
-        if row is None or not _said(row):
+        if row is None or not said(row.comment, row.flags):
             raise NoSuchCommentError("There is no such comment.")
         if row.channel != OWN_CHANNEL or has_left(connection, row.rater_id):
             why = "rates in another place" if row.channel != OWN_CHANNEL else "has left"
@@ -117,7 +119,8 @@ def readable_replies(
                 spec.name,
                 config.rating.language,
                 addresses.get(place),
-                _said(row),
+                of_owner.said,
+                of_owner.said != said(row.comment, row.flags),
                 of_owner.words,
                 of_owner.at,
                 not of_owner.read,
@@ -162,10 +165,6 @@ def _comments() -> Select[Any]:
 
 def _of(rater_id: int) -> Select[Any]:
     return select(assignments.c.id).where(assignments.c.rater_id == rater_id)
-
-
-def _said(row: Row[Any]) -> str:
-    return "\n".join([*([row.comment] if row.comment else []), *row.flags])
 
 
 def _store(

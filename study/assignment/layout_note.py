@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select
 
 from study.assignment.demand import Block
 from study.schema.tables import responses
+from study.text import counted
 
 MOST_COLUMNS = 3
 """Responses that fit next to the panel in a window of 1280 pixels."""
@@ -33,9 +34,11 @@ def layout_note(connection: Connection, blocks: Sequence[Block]) -> list[str]:
     if fitting < SHARE * len(several):
         return []
     return [
-        f"The responses to {fitting:,} of {len(several):,} queries are short enough for one page. "
-        f'layout = "side_by_side" in [design] takes {len(blocks):,} pages a stage in place of '
-        f"{pages:,}. Choose before the first rating: ratings of two layouts are not pooled."
+        f"The responses to {fitting:,} of {counted(len(several), 'query', 'queries')} are short "
+        "enough for one page. "
+        f'layout = "side_by_side" in [design] takes {counted(len(blocks), "page")} a stage in '
+        f"place of {pages:,}. Choose before the first rating: ratings of two layouts are not "
+        "pooled."
     ]
 
 

@@ -10,9 +10,11 @@ from study.text import shell_word
 
 def begin(folder: Path, path: Path, as_json: bool) -> None:
     """Create the study that a file describes, and print the links and the command that serves."""
+    from annotate_ui.monitoring.expected_material import lacking_warnings
     from annotate_ui.participants.campaign import begin_campaign
     from annotate_ui.server.sockets import is_local
     from study.cli.displays import show_assigned
+    from study.study import Study
 
     with progress("Reading the responses", hidden=as_json) as advance:
         begun = begin_campaign(folder, path, advance)
@@ -23,7 +25,8 @@ def begin(folder: Path, path: Path, as_json: bool) -> None:
     renew = renew if begun.joins else [f"invite {place} {named} --renew"]
     lines = [f"{name}  {link}" for name, link in begun.links.items()]
     lines.append("These links are not shown again. Anyone who has a link can rate with it.")
-    warnings = []
+    with Study.open(folder) as study:
+        warnings = lacking_warnings(study)
     if is_local(base_url):
         warnings.append(
             f"These links open on this computer only ({base_url}). For others, set rating.base_url "

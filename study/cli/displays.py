@@ -63,9 +63,9 @@ def show_status(status: Status) -> None:
 
 def _show_rating(console: Console, rating: RatingProgress) -> None:
     share = rating.values / rating.values_expected if rating.values_expected else 1.0
-    line = f"{rating.values:,} of {rating.values_expected:,} values rated ({share:.0%})"
+    line = f"{rating.values:,} of {counted(rating.values_expected, 'value')} rated ({share:.0%})"
     if rating.open_slots:
-        line += f"; {rating.open_slots:,} open slot{'' if rating.open_slots == 1 else 's'} left"
+        line += f"; {counted(rating.open_slots, 'open slot')} left"
     if rating.open_elsewhere:
         line += f"; {rating.open_elsewhere:,} kept for Label Studio and not rated"
     console.print(f"{line}.")
@@ -76,19 +76,21 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
             console.print(Text(behind))
     if rating.after_reveal:
         console.print(
-            f"{rating.after_reveal:,} value{'' if rating.after_reveal == 1 else 's'} entered after "
+            f"{counted(rating.after_reveal, 'value')} entered after "
             "the reveal, kept but not counted."
         )
     if rating.seen_more:
         console.print(
-            f"{rating.seen_more:,} values were given by raters who had been shown more of the "
-            "query before."
+            f"{counted(rating.seen_more, 'value was', 'values were')} given by raters who had been "
+            "shown more of the query before."
         )
     if rating.passages_unopened:
         share = rating.passages_unopened / rating.passages_shown
         console.print(
-            f"{rating.passages_unopened:,} of {rating.passages_shown:,} values ({share:.0%}) on "
-            "constructs that need the passages were given before any passage was opened."
+            f"{rating.passages_unopened:,} of {counted(rating.passages_shown, 'value')} "
+            f"({share:.0%}) on constructs that need the passages "
+            f"{'was' if rating.passages_unopened == 1 else 'were'} given before any passage was "
+            "opened."
         )
     if rating.recognized:
         answers = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())

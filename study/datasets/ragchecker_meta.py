@@ -11,6 +11,7 @@ from typing import Any
 from study.datasets.dataset_source import Contents, declared_dataset
 from study.errors import StudyError
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
+from study.text import counted
 
 CONSTRUCTS = ("correctness", "completeness", "overall")
 RATERS = ("rater-1", "rater-2")
@@ -27,7 +28,9 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     pairs = json.loads(files[_METRIC])
     compared = json.loads(files[_HUMAN])
     if len(compared) != len(RATERS) * len(pairs):
-        raise StudyError(f"{_HUMAN} has {len(compared)} rows for {len(pairs)} pairs.")
+        raise StudyError(
+            f"{_HUMAN} has {counted(len(compared), 'row')} for {counted(len(pairs), 'pair')}."
+        )
     rows: list[LocatedRow] = []
     scored: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
     rules = {

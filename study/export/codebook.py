@@ -56,7 +56,9 @@ MEANING = {
     "withdrawal; empty if it may be in one",
     "seconds": "active seconds of all revisions, no more than passed by the server's clock",
     "remarks": "remarks that the rater ticked",
-    "reply": "the owner's words on the comment",
+    "reply": "the owner's words on the comment, or on the one in replied_to",
+    "replied_to": "the earlier comment and remarks that the reply is about; empty where the rater "
+    "has not changed them since",
     "first_saved_at": "when the first revision was saved, in UTC",
     "last_saved_at": "when the newest revision was saved, in UTC",
     "recruiter_id": "the id under which a recruiting service knows the person",

@@ -10,7 +10,7 @@ from study.facts.active_time import active_seconds
 from study.facts.current_responses import response_versions
 from study.facts.departures import departures
 from study.facts.ratings import REJECTED, counted_ratings, newest_ratings
-from study.facts.replies import newest_replies
+from study.facts.replies import newest_replies, said
 from study.facts.slots import OWN_CHANNEL
 from study.schema.tables import assignments, queries, raters, ratings, responses
 from study.settings.study_toml import StudyConfig
@@ -39,7 +39,9 @@ class RatingRow(NamedTuple):
     comment: str | None
     remarks: str | None
     reply: str | None
-    """The owner's newest words on the comment."""
+    """The owner's newest words on the comment, or on an earlier one."""
+    replied_to: str | None
+    """The earlier comment and remarks that the reply is about; null: it is about these."""
     first_saved_at: datetime
     last_saved_at: datetime
     response: int
@@ -132,6 +134,7 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             comment,
             "; ".join(flags) or None,
             None if reply is None else reply.words,
+            None if reply is None or reply.said == said(comment, flags) else reply.said,
             row.first_saved_at,
             row.saved_at,
             row.response_id,

@@ -19,6 +19,7 @@ from study.importing.value_store import Replaced
 from study.schema import now
 from study.schema.creation import append_only_suspended
 from study.schema.tables import imported_files, scorer_answers
+from study.text import counted
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -268,13 +269,13 @@ def _unmatched_faults(
         if bare:
             faults.append(
                 Fault(
-                    f"{len(bare)} of the study's {len(current)} responses are not named by this "
-                    f"file: {names}.",
+                    f"{len(bare)} of the study's {counted(len(current), 'response')} "
+                    f"{'is' if len(bare) == 1 else 'are'} not named by this file: {names}.",
                     "Compare the ids of the two.",
                 )
             )
         else:
-            report.notes.append(f"The study has {len(current)} responses.")
+            report.notes.append(f"The study has {counted(len(current), 'response')}.")
     return faults
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from study.errors import Fault, InputError
 from study.importing.score_columns.shared_ids import SharedIds
+from study.text import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,16 +59,19 @@ def matched(
         part = frame[~frame["response_id"].isin(left)]
         part.attrs = dict(frame.attrs)
         kept.append(part)
-    lines = [f"Joined by {on}: {len(both):,} responses are in both files."]
+    lines = [f"Joined by {on}: {counted(len(both), 'response is', 'responses are')} in both files."]
     for name, left, others in zip(names, people_alone, alone, strict=True):
         without = len(others) - len(left)
         if left:
             lines.append(
-                f"{name}: scores on {len(left):,} responses left out, since no judge scored them "
-                f"({_some(left)})."
+                f"{name}: scores on {counted(len(left), 'response')} left out, which no judge "
+                f"scored ({_some(left)})."
             )
         if without:
-            lines.append(f"{name}: {without:,} responses are without people's scores.")
+            lines.append(
+                f"{name}: {counted(without, 'response is', 'responses are')} "
+                "without people's scores."
+            )
     return kept, lines
 
 

@@ -25,7 +25,7 @@ from study.importing.score_columns.reading import read_named_columns
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.importing.score_columns.shared_ids import SharedIds, as_key
 from study.importing.score_columns.table_side import TableSide
-from study.text import quoted_names, shell_word
+from study.text import counted, quoted_names, shell_word
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -339,8 +339,8 @@ def _check_repeated(joined: DataFrame, names: tuple[str, str]) -> None:
     if len(twice):
         first = twice.iloc[0]
         fault = Fault(
-            f"{len(twice):,} scores are there twice, such as that of {first['scorer']!r} on "
-            f"{first['response_id']!r}.",
+            f"{counted(len(twice), 'score is', 'scores are')} there twice, such as that of "
+            f"{first['scorer']!r} on {first['response_id']!r}.",
             f"Keep one of them, or give the scorers of {shell_word(names[1])} other names.",
         )
         raise InputError(" and ".join(names), [fault])

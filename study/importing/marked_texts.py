@@ -9,7 +9,7 @@ from study.importing.rows import MarkedPart
 from study.importing.value_store import Entry, Key
 from study.schema.tables import responses
 from study.sentences import Range
-from study.text import abbreviate
+from study.text import abbreviate, counted
 
 IN_UTF16 = "positions in UTF-16 units, as JavaScript counts, read as characters"
 JOINED = "marks that overlap joined to one"
@@ -70,7 +70,7 @@ def place_of(text: str, mark: MarkedPart) -> Range | str:
     if mark.text is not None and (place := _from_utf16(text, mark)) is not None:
         return place
     if mark.end > len(text):
-        return f"is not in the response, which has {len(text)} characters"
+        return f"is not in the response, which has {counted(len(text), 'character')}"
     there = abbreviate(text[mark.start : mark.end])
     return f"is of {abbreviate(mark.text)}, but the response has {there} there"
 

@@ -39,6 +39,7 @@ from study.schema.database import (
 )
 from study.settings.study_toml import StudyConfig, parse_config
 from study.study import Study
+from study.text import counted
 
 
 @dataclass(frozen=True)
@@ -241,8 +242,8 @@ def _restore_postgresql(
             existing = table_names(connection)
         if existing:
             raise StudyExistsError(
-                f"The database that study.toml names already contains {len(existing)} tables; name "
-                "an empty one with --database."
+                f"The database that study.toml names already contains "
+                f"{counted(len(existing), 'table')}; name an empty one with --database."
             )
         dump = draft / DATABASES["postgresql"]
         backup_file.unpack(dump.name, dump, advance)

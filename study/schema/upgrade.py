@@ -17,6 +17,7 @@ from study.schema.database import (
     writing,
 )
 from study.settings.study_toml import read_config
+from study.text import counted
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -128,7 +129,7 @@ def _migrate_checked(connection: Connection, migrations: Path) -> None:
         broken = connection.execute(text("PRAGMA foreign_key_check")).all()
         if broken:
             raise StudyError(
-                f"The upgrade would have broken {len(broken)} references, the first in "
+                f"The upgrade would have broken {counted(len(broken), 'reference')}, the first in "
                 f"table {broken[0][0]}; undone."
             )
 

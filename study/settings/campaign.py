@@ -64,10 +64,16 @@ class CampaignSpec(SettingsSection):
 
     @model_validator(mode="after")
     def _raters_or_links(self) -> Self:
-        if (self.raters is None) == (not self.links):
+        if self.raters is not None and self.links:
+            raise ValueError(
+                f"raters and links ({', '.join(self.links)}) are both given; leave one of them "
+                "out. `ccrs assign` and `ccrs enrol` add the other later"
+            )
+        if self.raters is None and not self.links:
             raise ValueError(
                 'give either raters, as in raters = ["anna", "ben"], or a table '
-                "[campaign.links.NAME] with a quota; `ccrs assign` and `enrol` add others later"
+                "[campaign.links.NAME] with a quota; `ccrs assign` and `ccrs enrol` add others "
+                "later"
             )
         return self
 
@@ -75,7 +81,7 @@ class CampaignSpec(SettingsSection):
 class CampaignFile(StudyConfig):
     """The settings of study.toml with the section `[campaign]`."""
 
-    campaign: CampaignSpec
+    campaign: CampaignSpec = Field(description="responses, and raters or links")
 
 
 @dataclass(frozen=True)

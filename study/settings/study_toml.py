@@ -5,11 +5,10 @@ import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_origin
+from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
 from study.base.analysis_settings import AnalysisSettings
 from study.base.hypotheses import Hypothesis
@@ -17,9 +16,10 @@ from study.base.published_figures import PublishedFigures
 from study.base.scales import Scale
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
-from study.settings import SettingsSection, option, section_of, settings_of
+from study.settings import SettingsSection, option
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
+from study.settings.faults import faults
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import CheckSpec, StoppingSpec
 from study.settings.scorer_sections import (
@@ -259,7 +259,7 @@ def parse_settings(kind: type[_Settings], text: str, source: str) -> _Settings:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        lines = [f"  {_describe(detail, kind)}" for detail in error.errors(include_url=False)]
+        lines = [f"  {line}" for line in faults(error.errors(include_url=False), kind)]
         raise StudyError("\n".join([f"{source} can't be used:", *lines])) from None
 
 
@@ -325,29 +325,3 @@ def _alone(path: Path, section: str) -> StudyConfig:
     if not getattr(config, section):
         raise StudyError(f"{path} contains no [[{section}]]")
     return config
-
-
-def _describe(detail: ErrorDetails, kind: type[StudyConfig]) -> str:
-    location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
-    if detail["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        known = _known_keys(detail["loc"][:-1], kind)
-        hint = nearest(str(detail["loc"][-1]), known)
-        return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
-            ".  ", ". "
-        )
-    message = detail["msg"].removeprefix("Value error, ")
-    # An address may contain a password, so it is not repeated; nor are whole sections.
-    shown = location != "database" and isinstance(detail["input"], str | int | float | bool)
-    return f"{location} = {detail['input']!r}: {message}" if shown else f"{location}: {message}"
-
-
-def _known_keys(location: Iterable[Any], section: type[Any]) -> list[str]:
-    """Return the settings allowed at a place in a section; names of tables are chosen freely."""
-    is_name = False
-    for part in location:
-        field = None if is_name else settings_of(section).get(str(part))
-        is_name = False
-        if field is not None:
-            section = section_of(field.annotation) or section
-            is_name = get_origin(field.annotation) is dict
-    return sorted(settings_of(section))

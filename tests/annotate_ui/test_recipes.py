@@ -18,6 +18,7 @@ from annotate_ui.participants.consent import answer, texts_of
 from annotate_ui.participants.enrolment import enrol
 from annotate_ui.participants.enrolment_links import list_links
 from study import Study
+from study.example import build_example
 from study.schema.tables import raters
 from tests.annotate_ui.designed_campaign import go_through
 from tests.ccrs_command import in_process
@@ -42,7 +43,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files = {
         "responses.jsonl": "\n".join(row(f"q{n}", system="bm25") for n in range(6)),
-        "training.jsonl": "\n".join(row(f"t{n}", expected=EXPECTED) for n in range(4)),
+        "training.jsonl": "\n".join(row(f"t{n}", expected=EXPECTED) for n in range(6)),
         "consent.md": "Do you agree?",
         "guide.md": "Read the passages.",
     }
@@ -51,8 +52,11 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def blocks(page: str, kind: str) -> list[str]:
+def blocks(page: str, kind: str, section: str = "") -> list[str]:
+    """Return the blocks of a page of one kind; those of a section, if one is named."""
     text = (ROOT / "data" / "manual" / page).read_text(encoding="utf-8")
+    if section:
+        text = text.split(f"\n## {section}\n")[1].split("\n## ")[0]
     found = re.findall(rf"^( *)```{kind}\n(.*?)^\1```$", text, re.M | re.S)
     return [dedent(block) for _, block in found]
 
@@ -84,7 +88,9 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> str:
             served.terminate()
         assert opened, line
         return ""
-    done = in_process(*words[1:])
+    # Few designs and simulated studies show that a command works.
+    few = ["--runs", "2", "--queries", "20", "--raters", "2"] if words[1] == "plan" else []
+    done = in_process(*words[1:], *few)
     assert done.returncode == 0, (line, done.stderr)
     return done.stdout
 
@@ -152,3 +158,17 @@ def test_the_recipe_of_a_panel_ends_with_adjudicated_values(
     with Study.open("my-study") as study:
         kinds = set(study.score_table()["scorer_kind"])
     assert kinds == {"human", "adjudicated"}
+
+
+@pytest.mark.usefixtures("made", "without_drawing")
+def test_the_commands_before_people_rate_lead_to_their_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    build_example("pilot").close()
+    ran = []
+    for block in blocks("campaign.md", "sh", "Before people rate"):
+        for line in block.splitlines():
+            run(line, monkeypatch)
+            ran.append(line.split()[1])
+    assert ran == ["init", "import", "plan", "plan", "assign", "assign"]
+    assert in_process("invite", "my-study", "--out", "links.csv").returncode == 0

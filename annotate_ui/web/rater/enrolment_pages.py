@@ -62,6 +62,14 @@ _REFUSED = {
         mark("If that link is lost, ask the person who runs the study for a new one."),
         None,
     ),
+    "no_id": Problem(
+        400,
+        "no_id",
+        mark("The link lacks your ID"),
+        mark("The place where you found the link adds your ID to it; here it is missing."),
+        mark("Open the link again from the place where you found it."),
+        None,
+    ),
     "bad_id": Problem(
         400,
         "bad_id",
@@ -91,7 +99,7 @@ def offer(token: str) -> ResponseReturnValue:
     if not here and message is not None:
         return answer(_REFUSED["paused"])
     if not here and not has_form(external_id, state.id_form):
-        return answer(_REFUSED["bad_id"])
+        return answer(_REFUSED["no_id" if external_id is None else "bad_id"])
     return render_template(
         "enrol.html", page="enrol", token=token, external_id=external_id or "", here=here
     )

@@ -7,6 +7,7 @@ from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
+from study.text import counted
 
 DESCRIPTION = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'
 
@@ -89,7 +90,8 @@ def _named(source: RecordSource, options: FormatOptions, items: int) -> tuple[st
     if items != len(options.queries):
         faults.append(
             Fault(
-                f"{items} results, but the study has {len(options.queries)} queries; results are "
+                f"{counted(items, 'result')}, but the study has "
+                f"{counted(len(options.queries), 'query', 'queries')}; results are "
                 "joined with queries by their order.",
                 "Import the responses first, in the order in which CCRS judged them.",
             )

@@ -11,7 +11,7 @@ from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
 from study.importing.score_columns.names import kind_of, names_no_score
 from study.importing.score_columns.words import VALUES, WHOLE_NAMES
-from study.text import abbreviate
+from study.text import abbreviate, counted
 
 _DOCUMENT = ("document", "doc_id", "id")
 SCORERS = WHOLE_NAMES["scorer"]
@@ -35,7 +35,7 @@ def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
         )
     elif documents and len(documents) != len(passages) and not cells.faulty:
         cells.fault(
-            f"there are {len(documents)} documents, but {len(passages)} passages.",
+            f"{counted(len(documents), 'document')}, but {counted(len(passages), 'passage')}.",
             "Give one for each passage, null where it is not known.",
             cells.column("documents"),
         )

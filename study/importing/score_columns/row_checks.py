@@ -12,7 +12,7 @@ from study.importing.readers.records import RecordCells
 from study.importing.readers.written_values import JudgedValue, declare_words, off_the_scale
 from study.importing.score_columns.scorer_names import ScorerColumn
 from study.importing.score_columns.summary_rows import summary_rows
-from study.text import shell_word
+from study.text import counted, shell_word
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ def note_outside(
         row, value = outside[0]
         report.fault(
             f"{value:g} for {scorer.construct} by {scorer.name!r} is outside {ends}, "
-            f"as are {len(outside)} of {len(present)} values of this scorer.",
+            f"as {'is' if len(outside) == 1 else 'are'} {len(outside)} of "
+            f"{counted(len(present), 'value')} of this scorer.",
             f"Its scale is probably {likely}: add --scale {shell_word(f'{own}={likely}')}.",
             row,
         )

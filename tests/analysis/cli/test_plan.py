@@ -55,6 +55,16 @@ def test_from_a_study_with_its_reading_time(tmp_path: Path) -> None:
     assert "CC and" in result.output
 
 
+def test_a_study_without_scores_is_no_pilot_and_the_components_are_named(tmp_path: Path) -> None:
+    from study import Study
+
+    Study.create(tmp_path / "study").close()
+    result = run(tmp_path / "study", "--wanted", "bias=4")
+    assert result.exit_code == 2
+    assert "has no scores yet; import them with" in result.output
+    assert "ccrs plan --components rater=8,judge=15" in result.output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from annotate_ui.label_studio.task_content import AFTER_RESPONSE
+from annotate_ui.label_studio.task_content import AFTER_RESPONSE, NO_ANSWER, NO_QUESTION
 from study import Study
 from study.cli.root import cli
 from study.errors import InputError
@@ -67,11 +67,32 @@ def test_a_field_of_another_name_is_a_dialogue_by_the_option(study: Study, tmp_p
 
 @pytest.mark.parametrize(
     "messages",
-    [[], CHAT[:2], CHAT[2:3], [{"role": "assistant"}], ["text"], "text"],
+    [[{"role": "assistant"}], ["text"], "text"],
     ids=str,
 )
-def test_a_dialogue_without_a_response_is_refused(
-    study: Study, tmp_path: Path, messages: Any
-) -> None:
+def test_what_is_no_dialogue_is_refused(study: Study, tmp_path: Path, messages: Any) -> None:
     with pytest.raises(InputError, match="neither the id of a response nor its texts"):
         import_file(study, written(tmp_path, of(1, messages=messages)))
+
+
+@pytest.mark.parametrize(
+    ("messages", "why", "remedy"),
+    [
+        pytest.param([], NO_ANSWER, "give it one of these names", id="empty"),
+        pytest.param(CHAT[:2], NO_ANSWER, "give it one of these names", id="no-answer"),
+        pytest.param(CHAT[2:3], NO_QUESTION, "Add the question", id="no-question"),
+    ],
+)
+def test_a_dialogue_without_a_response_is_left_out_and_counted(
+    study: Study, tmp_path: Path, messages: Any, why: str, remedy: str
+) -> None:
+    path = written(tmp_path, of(1, messages=messages), of(2, messages=CHAT))
+    described = CliRunner().invoke(cli, ["doctor", str(path)])
+    assert described.exit_code == 0, described.output
+    assert "--column" not in described.output
+    summary = import_file(study, path)
+    assert summary.left_out[why] == 1
+    assert study.score_table()["value"].tolist() == [20]
+    with pytest.raises(InputError, match=f"no task can be used: {why}, such as task 1") as refused:
+        import_file(study, written(tmp_path, of(1, messages=messages), of(2, messages=messages)))
+    assert remedy in str(refused.value)

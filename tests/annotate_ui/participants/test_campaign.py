@@ -91,6 +91,61 @@ def test_one_command_and_one_file_lead_to_the_first_rating(folder: Path) -> None
     assert stored == len(rater.confirmed)
 
 
+def served_lines(folder: str) -> list[str]:
+    script = Path(sys.executable).with_name("ccrs")
+    with subprocess.Popen(
+        [script, "serve", folder, "--port", "0"], stdout=subprocess.PIPE, text=True
+    ) as served:
+        assert served.stdout is not None
+        lines = []
+        for line in served.stdout:
+            lines.append(line.rstrip())
+            if line.startswith("Stop with"):
+                break
+        served.terminate()
+    return lines
+
+
+@pytest.mark.server
+@pytest.mark.usefixtures("folder")
+def test_open_links_are_named_and_nobody_is_to_be_invited() -> None:
+    described(LINKS)
+    assert program("init", "pool", "--campaign", "campaign.toml").returncode == 0
+    lines = served_lines("pool")
+    assert "Enrolment link spring: 0 of 3 raters joined, 6 open slots left for them." in lines
+    assert not [line for line in lines if "ccrs invite" in line]
+    status = program("status", "pool").stdout
+    assert "ccrs serve pool   (raters join by the enrolment link spring)" in status
+    assert "ccrs invite" not in status
+    assert program("enrol", "pool", "--close", "spring").returncode == 0
+    assert any("ccrs invite pool --new N" in line for line in served_lines("pool"))
+    assert "ccrs invite pool --new N" in program("status", "pool").stdout
+
+
+@pytest.mark.server
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("available", [0, 1, 6])
+def test_too_little_training_material_is_a_warning(available: int) -> None:
+    rows = [
+        {"query_id": f"t{n}", "query": "When?", "response": "At 8.", "expected": {"QR": [40, 60]},
+         "passages": ["It is open from 8."], "references": ["At 8."]}
+        for n in range(available)
+    ]  # fmt: skip
+    Path("training.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    names = '["responses.jsonl", "training.jsonl"]' if available else '"responses.jsonl"'
+    described(f"{RATERS}training = 2\n".replace('"responses.jsonl"', names))
+    begun = program("init", "pool", "--campaign", "campaign.toml")
+    assert begun.returncode == 0, begun.stderr
+    noun = "response" if available == 1 else "responses"
+    warning = (
+        f"Warning: The study has {available} {noun} with expected values for the training; "
+        "3 attempts at 2 need 6. Add some with `ccrs import pool FILE`, or lower design.training "
+        "or design.training_attempts in pool/study.toml."
+    )
+    assert (warning in begun.stdout.splitlines()) is (available < 6)
+    assert (warning in served_lines("pool")) is (available < 6)
+
+
 @pytest.mark.usefixtures("folder")
 def test_what_is_left_is_an_ordinary_study_toml() -> None:
     begin_campaign(Path("pool"), described(RATERS))
@@ -130,6 +185,25 @@ def test_texts_that_the_settings_name_come_along() -> None:
     ("was", "becomes", "words"),
     [
         ("raters = [", "rater = [", r"campaign\.rater: unknown setting\. Did you mean 'raters'\?"),
+        ("[campaign]", "[[campaign]]",
+         r"campaign: it must be one table, \[campaign\]$"),
+        ('"responses.jsonl"', "[]",
+         r"campaign\.responses: the list is empty; name at least one: file"),
+        ('"responses.jsonl"', "[1]", r"responses\.0 = 1: it must be a text in quotes$"),
+        ('"responses.jsonl"', "3", r"responses = 3: it must be a list$"),
+        ('raters = ["anna", "ben"]', '[campaign.links.x]\nquota = 1\nlanguages = "de"',
+         r"languages = 'de': it must be a list, as in \[\"de\"\]$"),
+        ('responses = "responses.jsonl"', "",
+         r"campaign\.responses: it is missing; add it: file with the responses"),
+        ("[design]", "[campaign.links.x]\nquota = 1\n[design]",
+         r"campaign: raters and links \(x\) are both given; leave one of them out"),
+        ('raters = ["anna", "ben"]', "links = 3",
+         r"links = 3: it must be tables, as in \[campaign"),
+        ('raters = ["anna", "ben"]', "links = {x = 3}",
+         r"links\.x = 3: it must be one table, \[campaign\.links\.x\]$"),
+        ('raters = ["anna", "ben"]', "[campaign.links.x]\nqueries = 1",
+         r"links\.x\.quota: it is missing; add it: number of raters"),
+        ("per_item = 2", 'per_item = "two"', r"per_item = 'two': it must be a whole number$"),
         ("[design]", "[desing]", r"desing: unknown setting\. Did you mean 'design'\?"),
         ('["anna", "ben"]', "[]", r"campaign\.raters: write codes, as in"),
         ('["anna", "ben"]', "true", r"campaign\.raters = True: write codes"),
@@ -137,13 +211,15 @@ def test_texts_that_the_settings_name_come_along() -> None:
         ('raters = ["anna", "ben"]', "", r"campaign: give either raters"),
         ('"responses.jsonl"', '"respones.jsonl"', r"names 'respones.jsonl', and there is no file"),
         ("per_item = 2", "per_item = 3", r"With --per-item 3, some responses need 3 more raters"),
-        ('raters = ["anna", "ben"]', "[campaign.links.x]\nquota = 0", r"x\.quota = 0: Input"),
+        ('raters = ["anna", "ben"]', "[campaign.links.x]\nquota = 0",
+         r"x\.quota = 0: it must be greater than or equal to 1"),
         ('raters = ["anna", "ben"]', "[campaign.links.x]\nquota = 1\nqueris = 2",
          r"x\.queris: unknown setting\. Did you mean 'queries'\?"),
         ('raters = ["anna", "ben"]', '[campaign.links.x]\nquota = 1\nrequire_id = "("',
          r"campaign\.toml: campaign\.links\.x: '\(' is not a regular expression"),
         ("[campaign]", "[campaign", r"not valid TOML"),
-        ("[campaign]\n", "[else]\n", r"campaign: Field required"),
+        ("[campaign]\n", "[else]\n",
+         r"campaign: the section is missing; add \[campaign\] with responses, and raters or"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_and_leaves_nothing(

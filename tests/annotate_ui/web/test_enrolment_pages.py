@@ -216,7 +216,11 @@ def test_without_the_id_that_a_link_asks_for_nobody_joins(
     right = "5f3c0a1b2c3d4e5f6a7b8c9d"
     browser = visitor()
     for asked in (link, f"{link}?PROLIFIC_PID=", f"{link}?PROLIFIC_PID={right[1:]}"):
-        assert browser.get(asked).status_code == 400
+        page = browser.get(asked)
+        assert page.status_code == 400
+        is_wrong = right[1:] in asked
+        assert ("The link lacks your ID" in page.text) is not is_wrong
+        assert ("not a valid ID" in page.text) is is_wrong
     assert browser.get(f"{link}?PROLIFIC_PID={right}").status_code == 200
     assert browser.submit(link, external_id="").status_code == 400
     assert count(any_study) == (0, 0, 0)

@@ -10,10 +10,10 @@ from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 
 
-def fill(study: Study, text: str, systems: int) -> None:
+def fill(study: Study, text: str, systems: int, queries: int = 4) -> None:
     rows = [
         ResponseRow(query_id=f"q{q}", query="?", system=f"s{s}", response=f"{q} {s} {text}")
-        for q in range(4)
+        for q in range(queries)
         for s in range(systems)
     ]
     located = [LocatedRow(number, row) for number, row in enumerate(rows, 1)]
@@ -31,6 +31,13 @@ def test_short_responses_are_named_once(study: Study) -> None:
     assert "4 of 4 queries" in first
     assert 'layout = "side_by_side" in [design] takes 4 pages a stage in place of 12' in first
     assert "side_by_side" not in notes(study)
+
+
+def test_one_query_is_counted_in_the_singular(study: Study) -> None:
+    fill(study, "It opens at eight.", 3, queries=1)
+    first = notes(study)
+    assert "1 of 1 query are short enough" in first
+    assert "takes 1 page a stage in place of 3" in first
 
 
 @pytest.mark.parametrize(

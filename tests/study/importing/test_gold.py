@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.monitoring.campaign_progress import lacking_material
+from annotate_ui.monitoring.expected_material import lacking_material
 from study import Study, import_file, study_status
 from study.assignment.planner import assign
 from study.errors import InputError

@@ -17,8 +17,8 @@ class TestContext:
         ("changes", "fault"),
         [
             ({"passage_1": "two"}, "has passages in a list and in passage_1"),
-            ({"documents": ["a", "b"]}, "there are 2 documents, but 1 passages"),
-            ({"documents": ["a"], "passages": []}, "there are 1 documents, but 0 passages"),
+            ({"documents": ["a", "b"]}, "2 documents, but 1 passage."),
+            ({"documents": ["a"], "passages": []}, "1 document, but 0 passages."),
             ({"documents": [{"a": 1}]}, "column documents, item 1: {'a': 1} is not an id"),
             (
                 {"documents": ["a"], "passages": [{"text": "t", "doc_id": "b"}]},

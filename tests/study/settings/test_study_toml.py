@@ -109,7 +109,11 @@ def test_a_note_on_a_scorer_is_one_paragraph() -> None:
 
 @pytest.mark.parametrize(
     ("note", "problem"),
-    [('" "', "is blank"), ('"\\u001b[2J"', "control character"), ("7", "valid string")],
+    [
+        ('" "', "is blank"),
+        ('"\\u001b[2J"', "control character"),
+        ("7", "it must be a text in quotes"),
+    ],
 )
 def test_a_note_that_no_report_can_show(note: str, problem: str) -> None:
     with pytest.raises(StudyError, match=problem):

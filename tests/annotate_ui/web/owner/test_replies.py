@@ -117,6 +117,42 @@ def test_a_rejected_comment_keeps_its_reply(
     assert "Odd &lt;b&gt;" in overview
 
 
+def test_a_reply_stays_beside_the_comment_that_it_answers(
+    owner: Browser, protected: Study, anna: Browser, tmp_path: Path
+) -> None:
+    replied(owner, protected, "First answer.")
+    here = f"/rate/{place(protected)['assignment']}/1"
+    anna.get(here)
+    assert anna.save("QR", 40.0, base=1, comment="Another matter").status_code == 200
+    overview = anna.get("/rate").text
+    assert "You, before you changed your comment" in overview
+    assert "Odd &lt;b&gt;passage" in overview
+    assert "Another matter" not in overview
+    page = owner.get("/owner/comments").text
+    assert "Your answer to an earlier comment" in page
+    assert "Before the change: Odd &lt;b&gt;passage" in page
+    assert "Answer again" not in page, "the new comment has no answer yet"
+
+    def exported(name: str) -> tuple[str, ...]:
+        assert (
+            in_process("export", str(protected.folder), "--out", str(tmp_path / name)).returncode
+            == 0
+        )
+        with (tmp_path / name / "ratings.csv").open(encoding="utf-8-sig", newline="") as file:
+            (row,) = csv.DictReader(file)
+        return row["comment"], row["reply"], row["replied_to"]
+
+    assert exported("a") == ("Another matter", "First answer.", SAID)
+    page = replied(owner, protected, "Second answer.")
+    assert "earlier comment" not in page
+    assert "Answer again" in page
+    assert "before you changed" not in anna.get("/rate").text
+    assert exported("b") == ("Another matter", "Second answer.", "")
+    anna.get(here)
+    assert anna.save("QR", 60.0, base=2, comment="Another matter").status_code == 200
+    assert "before you changed" not in anna.get("/rate").text, "the comment is the same"
+
+
 @pytest.mark.parametrize("words", ["", " \r\n ", "x" * 5001, "a\x00b"])
 def test_words_have_a_length_and_can_be_stored(
     owner: Browser, protected: Study, anna: Browser, words: str
