@@ -97,7 +97,7 @@ def test_a_variable_of_the_environment_is_not_an_option_that_was_typed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    words = "judge run study --engine files --model m --answers judgments.jsonl --dry-run"
+    words = "judge run study --engine files --model m --requests requests --dry-run"
     code, output = started(words.split(), folder)
     assert code == 0, output
 

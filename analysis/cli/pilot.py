@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
@@ -41,6 +41,8 @@ class StartingPoint:
     """What studies are drawn from, where the pilot has a judge."""
     options: Options | None = None
     """Of the pilot's report."""
+    problem: str | None = None
+    """Why the pilot gives no components, so that its queries alone can be drawn."""
     scores: ScoreTable | None = None
     """The pilot's, if there is one."""
     declared: str = ""
@@ -65,7 +67,7 @@ def starting_point(
     from analysis.planning.planned_report import PlannedReport
 
     width, per_query, report, scores, declared = 100.0, 4, PlannedReport(), None, ""
-    pilot = options = None
+    pilot = options = problem = None
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -79,16 +81,6 @@ def starting_point(
                 "--judge, --human, --scale and --kind describe a bare table; a study has them in "
                 f"{source / 'study.toml'}"
             )
-<<<<<<< HEAD
-        inputs = (
-            from_study(source, {})
-            if source.is_dir()
-            else from_file(source, scales, kinds, None, None, {}, columns=columns, second=second)
-        )
-        key, judge, parts, per_query, width, note = pilot_of(inputs, construct, scorer)
-        options = inputs.options
-        pilot = None if judge is None else Pilot.of(inputs.scores, key, judge)
-=======
         try:
             inputs = (
                 from_study(source, {})
@@ -99,10 +91,19 @@ def starting_point(
             )
         except NoScores as error:
             raise CannotRun(f"{error.message}. {_WITHOUT_PILOT}") from None
-        parts, per_query, width, bias, note = pilot_of(inputs, construct, scorer)
->>>>>>> mendpeople
+        found = pilot_of(inputs, construct, scorer)
+        per_query, width, problem, options = (
+            found.per_query,
+            found.width,
+            found.problem,
+            inputs.options,
+        )
+        parts = found.components or parse_components(components or "", width)
+        problem = None if components else problem
+        if found.judge is not None:
+            pilot = Pilot.of(inputs.scores, found.construct, found.judge)
         report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
-        notes = [note]
+        notes = [found.note]
         if components:
             parts = overridden(parts, components)
         if source.is_dir() and minutes is None:
@@ -114,14 +115,37 @@ def starting_point(
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
     return StartingPoint(
-        parts, per_query, width, minutes, report, tuple(notes), pilot, options, scores, declared
-    )  # fmt: skip
+        parts,
+        per_query,
+        width,
+        minutes,
+        report,
+        tuple(notes),
+        pilot,
+        options,
+        problem,
+        scores,
+        declared,
+    )
 
 
-def pilot_of(
-    inputs: ReportInput, construct: str | None, scorer: str | None
-) -> tuple[str, str | None, Components, int, float, str]:
-    """The first suitable construct and its judge: components, responses a query, scale's width."""
+class FoundPilot(NamedTuple):
+    """The construct and the judge that a plan starts from."""
+
+    construct: str
+    judge: str | None
+    components: Components | None
+    per_query: int
+    """Responses to a query."""
+    width: float
+    """Of the scale."""
+    note: str
+    problem: str | None = None
+    """Why there are no components."""
+
+
+def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> FoundPilot:
+    """The first construct that gives components; else the first whose queries can be drawn."""
     import numpy as np
 
     from analysis.core.construct_data import construct_data
@@ -135,6 +159,7 @@ def pilot_of(
         listed = ", ".join(inputs.scores.constructs)
         raise AnalysisError(f"unknown construct {construct!r}; there are {listed}")
     why: list[str] = []
+    drawable: list[FoundPilot] = []
     for key in keys:
         data = construct_data(scores, key)
         if scorer is not None and scorer not in data.scorers:
@@ -142,30 +167,35 @@ def pilot_of(
             why.append(f"{key}: unknown judge or metric {scorer!r}; there are {listed}")
             continue
         judge = scorer or next(iter(data.scorers), None)
+        given, problem = None, None
         try:
-            parts = components_of(
-                data.ratings, None if judge is None else data.scorers[judge], data.query
-            )
+            of_judge = None if judge is None else data.scorers[judge]
+            given = components_of(data.ratings, of_judge, data.query)
         except AnalysisError as error:
-            why.append(f"{key}: {error}")
-            continue
+            problem = f"{key}: {error}"
+            why.append(problem)
         rated = data.query[np.isfinite(data.ratings).any(axis=1)]
-        per_query = max(1, round(rated.size / max(1, len(set(rated.tolist())))))
+        if not rated.size or (given is None and judge is None):
+            continue
         scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
-        width = width if scale is None else scale.width
         note = f"Pilot: {inputs.name}, {key}{f' and {judge}' if judge else ''}"
-        note = note if layout_note is None else f"{note}. {layout_note}"
-        return key, judge, parts, per_query, width, note
-    raise AnalysisError(
-        "\n".join(
-            [
-                "no construct is suitable as pilot",
-                *why,
-                _WITHOUT_PILOT,
-            ]
+        found = FoundPilot(
+            key,
+            judge,
+            given,
+            max(1, round(rated.size / max(1, len(set(rated.tolist()))))),
+            width if scale is None else scale.width,
+            note if layout_note is None else f"{note}. {layout_note}",
+            problem,
         )
-    )
+        if given is not None:
+            return found
+        drawable.append(found)
+    unsuitable = "\n".join(["no construct is suitable as pilot", *why, _WITHOUT_PILOT])
+    if drawable:
+        return drawable[0]._replace(problem=unsuitable)
+    raise AnalysisError(unsuitable)
 
 
 def report_on(inputs: ReportInput) -> PlannedReport:

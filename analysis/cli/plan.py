@@ -207,10 +207,9 @@ def plan(
         )
         half_widths = _numbered("--wanted", wanted, "HALFWIDTH")
         effects = _numbered("--claim", claims, "EFFECT")
-        nothing_named = not half_widths and not effects
-        pilot = start.pilot if nothing_named else None
-        if nothing_named and pilot is None:
-            effects = _usual(start, responses or start.per_query)
+        pilot = _drawn_from(start, bool(half_widths or effects))
+        if pilot is None and not half_widths:
+            effects = effects or _usual(start, responses or start.per_query)
         check_given(
             Facts(
                 start.scores,
@@ -264,6 +263,14 @@ def plan(
     print_plan(widths, of_claims, start.notes)
     if out is not None:
         click.echo(f"Written: {out}")
+
+
+def _drawn_from(start: StartingPoint, named: bool) -> Pilot | None:
+    """The pilot whose queries are drawn, where no width and no claim is named."""
+    pilot = None if named else start.pilot
+    if pilot is None and start.problem is not None:
+        raise CannotRun(start.problem)
+    return pilot
 
 
 def _usual(start: StartingPoint, responses: int) -> dict[str, float]:

@@ -81,10 +81,15 @@ def test_what_can_not_be_planned(words: tuple[str, ...], message: str) -> None:
     assert message in result.output
 
 
-def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
+def test_a_table_without_a_second_rater_is_drawn_from_and_gives_no_components(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "pilot.csv"
     simulated(raters=1).to_csv(path, index=False)
-    result = run(path)
+    drawn = CliRunner().invoke(cli, ["plan", str(path), "--runs", "2", "--queries", "20"])
+    assert drawn.exit_code == 0, drawn.output
+    assert "choose_between_responses" in drawn.output
+    result = run(path, "--claim", "bias=4")
     assert result.exit_code == 2
     assert "QR: the pilot gives no components" in result.output
     assert "unknown construct 'CC'" in run(path, "--construct", "CC").output

@@ -439,8 +439,14 @@ def test_a_pilot_with_one_response_to_a_query_is_planned_from(tmp_path: Path) ->
     design = ("--queries", "10", "--raters", "2", "--runs", "2", "--scale", "1:5:1")
     result = ccrs("plan", path, *design)
     assert result.exit_code == 0, result.output
-    assert "ppi_difference with 2 raters needs 2 responses to a query" in result.stdout
-    result = ccrs("plan", written(tmp_path, frame[["annotator_1", "gpt4"]]), *design)
+    assert "order_responses" in result.stdout
+    assert "rank_systems" not in result.stdout
+    # Of one rater the queries are drawn; components need several.
+    alone = written(tmp_path, frame[["annotator_1", "gpt4"]])
+    drawn = ccrs("plan", alone, "--queries", "10", "--runs", "2", "--scale", "1:5:1")
+    assert drawn.exit_code == 0, drawn.output
+    assert "drawn from the pilot" in " ".join(drawn.stdout.split())
+    result = ccrs("plan", alone, *design, "--claim", "bias=1")
     assert result.exit_code == 2
     assert "state the components: ccrs plan --components" in result.stderr
 

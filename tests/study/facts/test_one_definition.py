@@ -20,6 +20,7 @@ PACKAGES = ("study", "judge", "annotate_ui", "analysis")
 EXCEPTIONS = {
     "study/importing/existing_content.py": "writes the revisions of outputs",
     "annotate_ui/tasks/save.py": "writes the revisions of answers",
+    "annotate_ui/tasks/replies.py": "writes the revisions of replies",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
     "annotate_ui/participants/rejection.py": "withdraws ratings and releases slots, or undoes it",
     "annotate_ui/web/owner/item_page.py": "lists every revision",
