@@ -181,7 +181,7 @@ def _of_claims(option: str) -> Rule:
             return None
         return WithoutEffect(
             f"{option} {value}",
-            "only claims of differences are corrected by it; answers are planned on one construct",
+            "only claims of differences are corrected by it, and none is planned",
             "plan such a claim, as --claim judge_difference=0.1",
         )
 

@@ -171,7 +171,7 @@ def test_an_option_that_the_table_can_use_is_accepted(
         ("report --cut=human=50 --cut=human:AC=1 --cut=human:QR=1 --cut=human:CC=1", "of its own"),
         ("report --kind=anna=human --kind=anna=human", "named twice"),
         ("plan --wanted=bias=4 --judged=100", "only corrected means"),
-        ("plan --wanted=bias=4 --n-judges=2", "only widths are planned"),
+        ("plan --wanted=bias=4 --n-judges=2", "and none is planned"),
         ("plan --wanted=bias=4 --wanted=bias=3", "bias is named twice"),
         ("judge rank --measure=cohen_kappa", "no two judges can be compared by it"),
     ],
