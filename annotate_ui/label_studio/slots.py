@@ -225,7 +225,7 @@ class SlotClaims:
         """Give an open slot to a rater; other stages of it remain open."""
         left = [key for key in self._left[slot.id] if key not in slot.construct_keys]
         if left:
-            # The rest is a slot of its own, also for the other stages that wait here.
+            # The rest becomes a new slot, also for the other stages that wait here.
             self._left[slot.id] = left
             asked = {"construct_keys": list(slot.construct_keys), "replaces_id": None}
             key = self._copy(slot, rater_id=rater_id, **asked)

@@ -46,7 +46,7 @@ def passage_judgments(tasks: Sequence[Any]) -> Iterator[PassageJudgment | Fault]
     read: list[tuple[int, Mapping[str, Any], list[_Value]]] = []
     for row, task in enumerate(tasks, 1):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-            yield Fault("is no task of Label Studio with its data.", _EXPORT, row)
+            yield Fault("is not a task of a Label Studio export with its data.", _EXPORT, row)
             continue
         read.append((row, task["data"], list(_values(task))))
     controls = sorted({value.control for _, _, values in read for value in values})

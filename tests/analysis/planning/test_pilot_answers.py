@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, ScoreTable
+from analysis.decisions.records import Use
 from analysis.planning.components import Components
 from analysis.planning.designs import PlanSettings
 from analysis.planning.pilot_answers import Pilot, power_of_pilot
@@ -17,9 +18,9 @@ def pilot(frame: pd.DataFrame) -> Pilot:
     return Pilot.of(ScoreTable.from_frame(frame, POINTS), "QR", "judge")
 
 
-def chance(of: Pilot, use: str, queries: int = 40, raters: int = 3) -> float:
+def chance(of: Pilot, use: Use, queries: int = 40, raters: int = 3) -> float:
     settings = PlanSettings(queries=(queries,), raters=(raters,), runs=12)
-    (cell,) = power_of_pilot(of, [use], Components(), settings).cells  # type: ignore[list-item]
+    (cell,) = power_of_pilot(of, [use], Components(), settings).cells
     return cell.power
 
 

@@ -7,6 +7,7 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.arrays import FloatArray
 from analysis.core.errors import AnalysisError
 from analysis.decisions.answers import decisions
+from analysis.decisions.records import Use
 from analysis.pipeline.estimation import analyse
 from analysis.planning.claim import judge_with, of_rater
 from analysis.planning.components import Components
@@ -17,22 +18,22 @@ from analysis.planning.simulated_study import Design, Simulated, simulated
 from tests.analysis.planning.test_power import table
 
 COMPONENTS = Components(judge=8)
-USES = ["choose_between_responses", "rank_systems", "report_level", "replace_rater"]
+USES: list[Use] = ["choose_between_responses", "rank_systems", "report_level", "replace_rater"]
 
 
-def as_reported(use: str, study: Simulated, judge: FloatArray, added: FloatArray) -> str:
+def as_reported(use: Use, study: Simulated, judge: FloatArray, added: FloatArray) -> str:
     """The answer of the whole report on a study with this judge."""
     frame = table(study, {"judge": judge}).frame
     # Rows are by scorer, each with the responses in their order.
     values = frame["value"].to_numpy() + np.tile(added, len(frame) // added.size)
     scores = ScoreTable.from_frame(frame.assign(value=values), {"QR": Scale(-500, 500)})
     analysis = analyse(scores, options=Options(bias_margin=5.0, seed=study.seed))
-    found = decisions(analysis, [("QR", "judge")], [use])  # type: ignore[list-item]
+    found = decisions(analysis, [("QR", "judge")], [use])
     return next(d.answer for d in found if d.construct is None and d.target == "these_raters")
 
 
 @pytest.mark.parametrize("use", USES)
-def test_an_answer_is_that_of_a_report_on_the_same_values(use: str) -> None:
+def test_an_answer_is_that_of_a_report_on_the_same_values(use: Use) -> None:
     effects = {"rank_systems": 6.0, "report_level": 1.0}
     for run in range(4):
         study = simulated(COMPONENTS, Design(40, 3, 3), 0.95, 0, run, 0)

@@ -1,4 +1,4 @@
-"""Places of tasks over there: which are held, given up, and made again."""
+"""Places of tasks in Label Studio: which are held, given up, and made again."""
 
 from typing import Any
 

@@ -82,7 +82,7 @@ def test_values_of_passages_are_grades_of_documents(tmp_path: Path, annotations:
         ([task(given(number(1), number(1)), passages=PASSAGES[:1])], "relevance_1 is of a passage"),
         ([task(given(number(1)), query_id=None)], "row 1: the data of the task have no query_id"),
         ([task(given(number(1)), passages="One.")], "have no one list of passages, contexts"),
-        ([{"relevance_0": 1}], "row 1: is no task of Label Studio with its data"),
+        ([{"relevance_0": 1}], "row 1: is not a task of a Label Studio export with its data"),
         ([task()], "has no relevance judgments"),
         ([task(given(choice("1", "2")))], "the grade ['1', '2'] of 'd1'"),
     ],

@@ -1,4 +1,4 @@
-"""The disputed responses as a project over there, settled with the star, and followed."""
+"""The disputed responses as a project in Label Studio, settled with the star, and followed."""
 
 import json
 from pathlib import Path
