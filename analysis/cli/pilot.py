@@ -101,7 +101,8 @@ def starting_point(
         parts = found.components or parse_components(components or "", width)
         problem = None if components else problem
         if found.judge is not None:
-            pilot = Pilot.of(inputs.scores, found.construct, found.judge)
+            drawn = Pilot.of(inputs.scores, found.construct, found.judge)
+            pilot = drawn if len(drawn.places) > 1 else None
         report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
         notes = [found.note]
         if components:
@@ -175,7 +176,11 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
             problem = f"{key}: {error}"
             why.append(problem)
         rated = data.query[np.isfinite(data.ratings).any(axis=1)]
-        if not rated.size or (given is None and judge is None):
+        queries = len(set(rated.tolist()))
+        if not queries or (given is None and judge is None):
+            continue
+        if given is None and queries == 1:
+            why.append(f"{key}: people rated responses to 1 query; a pilot needs at least 2")
             continue
         scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
@@ -184,7 +189,7 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
             key,
             judge,
             given,
-            max(1, round(rated.size / max(1, len(set(rated.tolist()))))),
+            max(1, round(rated.size / queries)),
             width if scale is None else scale.width,
             note if layout_note is None else f"{note}. {layout_note}",
             problem,

@@ -136,7 +136,10 @@ class AdjustedSystems:
     def _contrast(
         self, first: int, second: int | None
     ) -> tuple[float, float, float, tuple[int, FloatArray]]:
-        """Value, standard error, degrees of freedom; and group with error by source, length 1."""
+        """Value, standard error, degrees of freedom; and group with error by source.
+
+        The errors by source have length 1, or are all 0 where queries and raters add none.
+        """
         group = int(self.balance.groups[first])
         model, members = self.fits[group], self.members[group]
         weights = np.zeros(members.size)
@@ -153,7 +156,8 @@ class AdjustedSystems:
         more = max(0.0, spread - (of_model - float(by_rater @ by_rater)))
         variance = of_model + float(weights @ model.inflation @ weights) + more
         source = np.concatenate([by_rater, by_query])
-        unit = source / np.linalg.norm(source)
+        length = float(np.linalg.norm(source))
+        unit = source / length if length else source
         df = model.satterthwaite_df(weights)
         return float(weights @ model.means), float(np.sqrt(variance)), df, (group, unit)
 
@@ -164,7 +168,10 @@ def _joint_tail(sources: list[tuple[int, FloatArray]], level: float, seed: int) 
     largest = np.zeros(_DRAWS)
     for group in dict.fromkeys(number for number, _ in sources):
         units = np.array([unit for number, unit in sources if number == group])
-        root = np.linalg.cholesky(units @ units.T + 1e-10 * np.eye(len(units)))
+        shared = units @ units.T
+        # What has no source in common with another contrast is drawn by itself.
+        np.fill_diagonal(shared, 1 + 1e-10)
+        root = np.linalg.cholesky(shared)
         drawn = np.abs(rng.standard_normal((_DRAWS, len(units))) @ root.T)
         largest = np.maximum(largest, drawn.max(axis=1))
     return float(special.ndtr(-np.quantile(largest, level)))

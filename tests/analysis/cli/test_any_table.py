@@ -51,6 +51,9 @@ EDGES = (
 #: Two judges whose difference has no value without any of the queries.
 WITHOUT_NONE = Shape((3, 1, 6, 3), 6, 4, 0.0, 0.2, (), "interval", 51134)
 
+#: Every draw from it repeats one query, so that neither queries nor raters differ.
+ONE_QUERY = Shape((5,), 4, 2, 1.0, 0.2, (), None, 0)
+
 
 @contextmanager
 def written(shape: Shape) -> Iterator[list[str]]:
@@ -69,6 +72,7 @@ def written(shape: Shape) -> Iterator[list[str]]:
 @settings(deadline=None, max_examples=examples(USUALLY))
 @given(shape=shapes(most=12))
 @example(shape=WITHOUT_NONE)
+@example(shape=ONE_QUERY)
 def test_any_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
         _ends_well(in_process(*_words(command, table)))

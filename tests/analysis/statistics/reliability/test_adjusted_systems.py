@@ -141,3 +141,19 @@ def test_p_of_being_better_follows_the_difference() -> None:
     assert fitted is not None
     assert fitted.better(0, 1) == pytest.approx(1 - fitted.better(1, 0))
     assert (fitted.better(0, 1) < 0.5) == (fitted.differences(*FIRST_PAIR).values[0] > 0)
+
+
+def test_queries_that_are_alike_give_differences_with_intervals() -> None:
+    # Neither queries nor raters differ, so that no source of error is shared by two differences.
+    ratings = np.array([[1, 0], [np.nan, 1], [0, 1], [1, 1], [1, 1]])
+    produced = np.array([0, 1, 2, 3, 0])[:, None] == np.arange(4)
+    query = np.repeat(np.arange(QUERIES), len(ratings))
+    shape = (QUERIES, 1)
+    fitted = Design(np.tile(ratings, shape), query, np.tile(produced, shape)).fitted()
+    assert fitted is not None
+    first, second = np.triu_indices(4, 1)
+    found = fitted.differences(first, second)
+    assert np.isfinite([found.values, found.low, found.high, found.p]).all()
+    # As wide as independent differences at once, hence wider than one by itself.
+    single = fitted.differences(first[:1], second[:1])
+    assert found.high[0] - found.low[0] > single.high[0] - single.low[0]
