@@ -12,7 +12,7 @@ from study import Study
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.marked_campaign import fill
-from tests.annotate_ui.browser.pages import active, enter, saved, tab_to
+from tests.annotate_ui.browser.pages import active, enter, field, saved
 from tests.annotate_ui.browser.test_owner_pages import PASSWORD, PHONE, WIDE, sign_in
 
 SAID = "The passage is about another town. <b>Odd</b>"
@@ -50,7 +50,7 @@ def test_a_rater_reads_what_the_owner_answers(
     if not page.locator(f"#comment-{key}").is_visible():
         page.get_by_role("button", name="Comment").click()
     page.locator(f"#comment-{key}").fill(f"{SAID} {LONG}")
-    tab_to(page, f"value-{key}")
+    field(page, key).click()
     enter(page, 40)
     saved(page, key)
 
