@@ -33,6 +33,9 @@ RATER = EFFECTS.index("rater")
 #: Ratios beyond this are treated as this: the sums of squares would lose their digits.
 LARGEST_RATIO = 1e5
 
+#: A share of the variance below this is rounding.
+EXACT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
@@ -226,7 +229,19 @@ def undefined_reason(ratings: Ratings) -> str | None:
         return "there are too few ratings to estimate raters' severity and an error"
     if np.ptp(ratings.values) == 0:
         return f"all ratings are {ratings.values[0]:g}, so that nothing can be estimated"
+    if _leftover(ratings) < EXACT:
+        return "systems and raters explain every rating exactly, so that there is no error"
     return None
+
+
+def _leftover(ratings: Ratings) -> float:
+    """Share of the ratings' variance that means of systems and of raters leave."""
+    system, n = ratings.system_of[ratings.response], ratings.values.size
+    columns = np.zeros((n, ratings.n_systems + ratings.n_raters))
+    columns[np.arange(n), system] = columns[np.arange(n), ratings.n_systems + ratings.rater] = 1
+    y = ratings.values - ratings.values.mean()
+    rest = y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]
+    return float(rest @ rest / (y @ y))
 
 
 def fit(ratings: Ratings) -> AdditiveFit:

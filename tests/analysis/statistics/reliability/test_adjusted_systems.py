@@ -157,3 +157,15 @@ def test_queries_that_are_alike_give_differences_with_intervals() -> None:
     # As wide as independent differences at once, hence wider than one by itself.
     single = fitted.differences(first[:1], second[:1])
     assert found.high[0] - found.low[0] > single.high[0] - single.low[0]
+
+
+def test_ratings_without_an_error_give_the_reason() -> None:
+    design = nested(0, 0.2)
+    exact = design.produced @ [30.0, 70.0] + np.where(np.isfinite(design.ratings), 0, np.nan).T
+    fitted = Design(exact.T, design.query, design.produced).fitted()
+    assert fitted is not None
+    found = fitted.differences(*FIRST_PAIR)
+    assert found.reasons[0] == (
+        "systems and raters explain every rating exactly, so that there is no error"
+    )
+    assert np.isnan(found.values[0])
