@@ -75,6 +75,8 @@ class ColumnContent:
         longest = max((len(word) for _, word in self.words), default=0)
         if not 0 < len(self.distinct) <= _MOST_LABELS or longest > _LONGEST_LABEL:
             return False
+        if any("\n" in word.strip() for word in self.distinct):
+            return False
         repeated = len(self.words) > len(self.distinct)
         return repeated or (len(self.words) <= _FEW_CELLS and longest <= _SHORT_LABEL)
 

@@ -34,7 +34,13 @@ _OF_SCORERS = OF_JUDGES | PERHAPS_OF_JUDGES | OF_PEOPLE | PERHAPS_OF_PEOPLE
 _PHRASES = tuple(word for word in _OF_SCORERS if "_" in word)
 # gpt4o and llama3: a version follows the family.
 _VERSION = re.compile(rf"({'|'.join(sorted(LANGUAGE_MODELS, key=len, reverse=True))})\d.*")
-_OUTER = {"inputs", "input", "outputs", "output", "vars", "data", "example", "metadata"}
+# Objects that say nothing of what is in them, and the names of a text in the object of its role.
+_OUTER = {
+    *("inputs", "input", "outputs", "output", "vars", "data", "example", "metadata", "meta"),
+    *("item", "sample", "record", "row", "task", "case", "test", "test_case", "entry", "instance"),
+    *("info", "fields", "params", "attributes", "payload", "doc", "document"),
+}
+_TEXTS = {"text", "content"}
 
 
 # As promptfoo calls the column of a provider: [openai:gpt-4o-mini] and the prompt.
@@ -141,34 +147,52 @@ def names_reason(column: str) -> bool:
     return any(word in REASONS for word in words(column))
 
 
+@lru_cache(maxsize=4096)
 def whole_role(column: str) -> str | None:
     """The role that a name as a whole has, such as query; None for other names.
 
-    Of a name with a point, such as inputs.question, the part behind it counts.
+    Its words may be joined, as in responseId. Of a name with a point, such as inputs.question, the
+    part behind it counts; query.text is a query.
     """
+    found = _role_and_name(column)
+    return None if found is None else found[0]
+
+
+def _role_and_name(column: str) -> tuple[str, str] | None:
+    """The role of a name, and the one of `WHOLE_NAMES` that it stands for."""
     name = folded(column)
-    for role, names in WHOLE_NAMES.items():
-        if name in names:
-            return role
+    for known in filter(None, dict.fromkeys((name, "_".join(words(column))))):
+        for role, names in WHOLE_NAMES.items():
+            if known in names:
+                return role, known
+    if not name:
+        return "index", name
     outer, point, inner = name.rpartition(".")
-    if point and outer.rpartition(".")[2] in _OUTER:
-        return next((r for r in ("query", "response", "system") if inner in WHOLE_NAMES[r]), None)
-    if point and outer in WHOLE_NAMES["reference"]:
-        return "reference"
-    return None
+    if not point:
+        return None
+    outer = outer.rpartition(".")[2]
+    if outer in WHOLE_NAMES["reference"]:
+        return "reference", outer
+    roles: tuple[str, ...] = ()
+    if inner in _TEXTS:
+        inner, roles = outer, ("query", "response")
+    elif outer in _OUTER:
+        roles = ("query", "response", "system")
+    elif outer in WHOLE_NAMES["response"]:
+        roles = ("system",)
+    return next(((role, inner) for role in roles if inner in WHOLE_NAMES[role]), None)
 
 
 def named_for(role: str, columns: Sequence[str]) -> list[str]:
     """The columns whose names as a whole have a role, the clearest first."""
-    found = [column for column in columns if whole_role(column) == role]
     names = WHOLE_NAMES[role]
 
     def rank(column: str) -> int:
-        name = folded(column)
-        inner = name.rpartition(".")[2]
-        return names.index(name) if name in names else names.index(inner) + len(names)
+        found = _role_and_name(column)
+        place = names.index(found[1]) if found else 0
+        return place if folded(column) in names else place + len(names)
 
-    return sorted(found, key=rank)
+    return sorted((column for column in columns if whole_role(column) == role), key=rank)
 
 
 def summaries(columns: Sequence[str]) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+from study.importing.readers.column_words import number_in
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.names import (
     folded,
@@ -22,9 +24,11 @@ from study.importing.score_columns.names import (
 )
 from study.importing.score_columns.rater_rows import numbers_raters, rater_rows
 from study.importing.score_columns.recognized import ColumnEvidence
+from study.importing.score_columns.summary_rows import decimals
 from study.importing.score_columns.words import (
     FILLERS,
     GROUPS_OF_SCORES,
+    MEANS,
     NUMBERED_PEOPLE,
     OF_PEOPLE,
     VALUES,
@@ -37,6 +41,10 @@ NO_SCORES = ("id", "query", "system", "construct", "response", "passages", "inde
              "metadata")  # fmt: skip
 # Beside people's columns a single one of these with the same values is that of the judge.
 _OF_MACHINES = {"model", "evaluator", "predicted", "prediction", "pred", "bot"}
+# Mechanical Turk writes what a task shows and what a worker enters under names with these.
+_SHOWN_BY_TURK, _ANSWERED_ON_TURK = "input.", "answer."
+# More columns are not searched for those whose mean another one has.
+_MOST_AVERAGED = 10
 
 
 def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, list[ColumnEvidence]]:
@@ -53,6 +61,7 @@ def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, lis
     scores["judge"] += _answers_as_json(columns, contents, scores)
     scores["human"] += _numbered(columns, contents, scores)
     scores["human"] += _of_scorer_column(columns, contents, scores)
+    scores["human"] += _averaged(columns, contents, scores)
     scores["judge"] += _paired(columns, contents, scores)
     return scores
 
@@ -208,10 +217,53 @@ def _of_scorer_column(
     if scores["human"] or not scores["judge"]:
         return []
     scorer = next((c for c in columns if names_people(c)), None)
-    values = [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
-    if scorer is None or len(values) != 1:
+    if scorer is None:
         return []
-    return [ColumnEvidence(values[0], "human", f"beside {scorer}, which names the rater")]
+    values = [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
+    if not values and any(folded(c).startswith(_SHOWN_BY_TURK) for c in columns):
+        values = [
+            c for c in columns
+            if folded(c).startswith(_ANSWERED_ON_TURK) and may_be_values(c, contents[c])
+        ]  # fmt: skip
+    elif len(values) != 1:
+        return []
+    return [ColumnEvidence(c, "human", f"beside {scorer}, which names the rater") for c in values]
+
+
+def _averaged(
+    columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
+) -> list[ColumnEvidence]:
+    """Columns that no name tells, and whose mean is the only column of people."""
+    if len(scores["human"]) != 1:
+        return []
+    mean = scores["human"][0].column
+    judges = [item.column for item in scores["judge"]]
+    others = [
+        c for c in columns
+        if c not in (mean, *judges) and contents[c].only_numbers and kind_of(c) is None
+        and may_be_values(c, contents[c])
+    ]  # fmt: skip
+    if not set(words(mean)) & MEANS or not 2 <= len(others) <= _MOST_AVERAGED:
+        return []
+    cells = {c: {row: number_in(cell) for row, cell in contents[c].cells} for c in (mean, *others)}
+    places = max(decimals(cell) for _, cell in contents[mean].cells)
+    for size in range(len(others), 1, -1):
+        for some in combinations(others, size):
+            if places and _are_means(cells[mean], [cells[c] for c in some], 0.5 * 10.0**-places):
+                reason = f"{mean} is the mean of {', '.join(some)}"
+                return [ColumnEvidence(c, "human", reason) for c in some]
+    return []
+
+
+def _are_means(
+    means: Mapping[int, float], of: Sequence[Mapping[int, float]], rounded: float
+) -> bool:
+    """Whether each value is the mean of the others of its row, but for rounding."""
+    for row, mean in means.items():
+        values = [column[row] for column in of if row in column]
+        if not values or not abs(sum(values) / len(values) - mean) <= rounded + 1e-9:
+            return False
+    return len(set(means.values())) > 2
 
 
 def _paired(

@@ -161,16 +161,16 @@ def _of_the_rows_above(
         return "sum"
     finer = False
     for name, values in above.items():
-        decimals = _decimals(columns[name][place])
+        places = decimals(columns[name][place])
         mean = math.fsum(values) / len(values)
-        allowed = 0.5 * 10.0**-decimals if decimals else 0.0
+        allowed = 0.5 * 10.0**-places if places else 0.0
         if abs(numbers[name] - mean) > allowed + 1e-9:
             return None
-        finer = finer or decimals > max(map(_decimals, columns[name][:place]))
+        finer = finer or places > max(map(decimals, columns[name][:place]))
     return "mean" if unlabeled or finer else None
 
 
-def _decimals(cell: Any) -> int:
+def decimals(cell: Any) -> int:
     """The number of decimal places that a number is written with."""
     try:
         exponent = Decimal(str(cell).strip().replace(",", ".")).normalize().as_tuple().exponent

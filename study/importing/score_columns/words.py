@@ -94,9 +94,9 @@ REASONS = _words(
 )
 """A column with one of these has the words of a judge or rater, not the score."""
 
-SUMMARIES = _words(
-    "avg average mean median sum consensus majority mittelwert durchschnitt moyenne media promedio"
-)
+MEANS = _words("avg average mean mittelwert durchschnitt moyenne media promedio")
+
+SUMMARIES = MEANS | _words("median sum consensus majority")
 """What several scorers gave together, where they have columns themselves."""
 
 METRICS = _words(
