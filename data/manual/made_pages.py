@@ -37,7 +37,9 @@ READMES = {
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
 }
-_PAGES = {path.relative_to(ROOT).as_posix() for path in Path(__file__).parent.glob("*.md")}
+#: The pages of the manual that are written by hand.
+WRITTEN = sorted([*Path(__file__).parent.glob("*.md"), *Path(__file__).parent.glob("reference/*.md")])
+_PAGES = {path.relative_to(ROOT).as_posix() for path in WRITTEN}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 
 
@@ -74,7 +76,7 @@ def with_site_links(file: str) -> str:
         if path == "README.md":
             return f"[{text}](../index.md)"
         if path in _PAGES:
-            return f"[{text}](../{Path(path).name}{anchor})"
+            return f"[{text}](../{path.removeprefix('data/manual/')}{anchor})"
         shown = text.strip("`")
         return f"`{path}`" if shown in path else f"{text} (`{path}`)"
 

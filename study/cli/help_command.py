@@ -10,16 +10,18 @@ import click
 from study.errors import nearest
 
 MANUAL = "study._manual"
-PACKAGES = ("study", "judge", "annotate_ui", "analysis")
+PACKAGES = ("study", "judge", "analysis")
 #: Folders below a package in which READMEs are searched.
 _DEPTH = 2
 
 
 def topics() -> dict[str, Traversable]:
     """The pages of the manual and the packages' READMEs by topic."""
+    manual = files(MANUAL)
     pages = {
         _topic(page.name.removesuffix(".md")): page
-        for page in sorted(files(MANUAL).iterdir(), key=lambda page: page.name)
+        for folder in (manual, manual / "reference")
+        for page in sorted(folder.iterdir(), key=lambda page: page.name)
         if page.name.endswith(".md") and page.name != "index.md"
     }
     for package in PACKAGES:
