@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
 from judge.running.remaining_work import EMPTY_RESPONSE
-from study._manual.made_pages import WRITTEN, commands
+from study._manual.made_pages import WRITTEN, commands, settings
 from study.base.analysis_settings import AnalysisSettings
 from study.base.hypotheses import Hypothesis
 from study.base.published_figures import PublishedFigures
@@ -43,17 +43,16 @@ from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
 ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
 BELOW_ANALYSIS = "".join(
     page.read_text(encoding="utf-8") for page in sorted((ROOT / "analysis").rglob("README.md"))
 )
 JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
 MANUAL = {page.stem: page.read_text(encoding="utf-8") for page in WRITTEN}
-MADE_COMMANDS = commands()
+MADE_COMMANDS, MADE_SETTINGS = commands(), settings()
 
 
-PAGES = [README, STUDY, ANALYSIS, BELOW_ANALYSIS, JUDGE, *MANUAL.values()]
+PAGES = [README, ANALYSIS, BELOW_ANALYSIS, JUDGE, *MANUAL.values()]
 
 
 def _commands() -> dict[str, click.Command]:
@@ -144,7 +143,10 @@ SECTIONS: dict[str, type[Any]] = {
 
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
-    rows = section(STUDY, "## Settings")
+    rows = section(MADE_SETTINGS, "## study.toml") + section(
+        MADE_SETTINGS, "## `ccrs init --campaign`"
+    )
+    listed = {"scale.": "constructs.scale."}.get(prefix, re.sub(r'"[A-Z]+"', "NAME", prefix))
     containers = {
         "scorers",
         "systems",
@@ -162,21 +164,21 @@ def test_every_setting_is_documented(prefix: str) -> None:
     for name, field in settings_of(SECTIONS[prefix]).items():
         if prefix == "" and name in containers:
             continue
-        assert f"`{prefix}{name}`" in rows, f"{prefix}{name}"
+        assert re.search(rf"`{re.escape(listed + name)}[`.]", rows), f"{prefix}{name}"
         if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-            line = next(row for row in rows.splitlines() if f"`{prefix}{name}`" in row)
-            assert f"`{field.default:g}`" in line, f"default of {prefix}{name}"
+            line = next(row for row in rows.splitlines() if row.startswith(f"| `{listed}{name}`"))
+            assert f"`{field.default}`" in line, f"default of {prefix}{name}"
 
 
 def test_every_column_of_the_tables_is_documented() -> None:
-    rows = section(STUDY, "## The score table")
+    rows = section(MANUAL["score_table"], "## The score table")
     for column in [*SCORE_COLUMNS, *PREFERENCE_COLUMNS]:
         assert f"`{column}`" in rows, column
 
 
 @pytest.mark.parametrize("model", [ResponseRow, ScoreRow, PreferenceRow])
 def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) -> None:
-    rows = section(STUDY, "## File formats")
+    rows = MANUAL["file_formats"]
     for column, field in model.model_fields.items():
         assert field.exclude or f"`{column.rstrip('_')}`" in rows, column
 

@@ -38,7 +38,9 @@ READMES = {
     "CHANGELOG.md": "changelog",
 }
 #: The pages of the manual that are written by hand.
-WRITTEN = sorted([*Path(__file__).parent.glob("*.md"), *Path(__file__).parent.glob("reference/*.md")])
+WRITTEN = sorted(
+    page for folder in ("", "reference") for page in (Path(__file__).parent / folder).glob("*.md")
+)
 _PAGES = {path.relative_to(ROOT).as_posix() for path in WRITTEN}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 
@@ -114,7 +116,7 @@ def settings() -> str:
         "",
         "## study.toml",
         "",
-        "The same list with further explanations: [study](study.md#settings).",
+        "What needs more explanation: [a study](../reference/study.md#settings).",
         "",
         *_table(_settings_of(StudyConfig)),
         "",

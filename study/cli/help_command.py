@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -10,7 +11,9 @@ import click
 from study.errors import nearest
 
 MANUAL = "study._manual"
-PACKAGES = ("study", "judge", "analysis")
+PACKAGES = ("judge", "analysis")
+#: Pages that are made from the declarations when they are shown: functions of `made_pages`.
+MADE = ("commands", "settings")
 #: Folders below a package in which READMEs are searched.
 _DEPTH = 2
 
@@ -68,18 +71,23 @@ def help_(context: click.Context, topic: str | None) -> None:
     pages = topics()
     if topic is None:
         click.echo("Pages of the documentation, shown by `ccrs help TOPIC`:\n")
-        widest = max(map(len, pages))
-        for name, page in pages.items():
-            click.echo(f"  {name.ljust(widest)}  {_title(page)}")
+        titles = {name: _title(page) for name, page in pages.items()}
+        titles |= {name: name.capitalize() for name in MADE}
+        widest = max(map(len, titles))
+        for name, title in titles.items():
+            click.echo(f"  {name.ljust(widest)}  {title}")
         return
     if topic in pages:
         _show(pages[topic].read_text(encoding="utf-8"))
+        return
+    if topic in MADE:
+        _show(getattr(import_module(f"{MANUAL}.made_pages"), topic)())
         return
     root = context.find_root().command
     commands = root.list_commands(context) if isinstance(root, click.Group) else []
     command = root.get_command(context, topic) if isinstance(root, click.Group) else None
     if command is None:
-        hint = nearest(topic, [*pages, *commands])
+        hint = nearest(topic, [*pages, *MADE, *commands])
         raise click.UsageError(
             f"No page and no command is called {topic!r}. {hint}".rstrip()
             + " `ccrs help` lists the pages."

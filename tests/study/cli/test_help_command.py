@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from study.cli.help_command import _readmes, topics
+from study.cli.help_command import MADE, _readmes, topics
 from study.cli.root import cli
 
 
@@ -22,9 +22,13 @@ def test_without_a_topic_all_pages_are_listed_with_their_titles() -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
-@pytest.mark.parametrize("topic", sorted(topics()))
+@pytest.mark.parametrize("topic", sorted([*topics(), *MADE]))
 def test_every_page_begins_with_its_title(topic: str) -> None:
     assert shown(topic).startswith("# ")
+
+
+def test_the_settings_are_listed_as_they_are_declared() -> None:
+    assert "| `design.per_item` | raters for each response |" in shown("settings")
 
 
 def test_a_command_is_a_topic_too() -> None:
