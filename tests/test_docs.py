@@ -47,12 +47,11 @@ ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
 BELOW_ANALYSIS = "".join(
     page.read_text(encoding="utf-8") for page in sorted((ROOT / "analysis").rglob("README.md"))
 )
-JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
 MANUAL = {page.stem: page.read_text(encoding="utf-8") for page in WRITTEN}
 MADE_COMMANDS, MADE_SETTINGS = commands(), settings()
 
 
-PAGES = [README, ANALYSIS, BELOW_ANALYSIS, JUDGE, *MANUAL.values()]
+PAGES = [README, ANALYSIS, BELOW_ANALYSIS, *MANUAL.values()]
 
 
 def _commands() -> dict[str, click.Command]:
@@ -97,22 +96,23 @@ def test_every_command_is_documented_with_its_options_and_examples(name: str) ->
 
 
 def test_every_setting_of_an_engine_is_documented_and_an_option() -> None:
-    rows = section(JUDGE, "## Settings")
     command = COMMANDS["judge run"]
     options = {parameter.name for parameter in command.get_params(click.Context(command))}
     models = registered_settings()
     assert set(models) == {"files", "openai", "ray", "vllm"}
+    shared = section(MADE_SETTINGS, "## `ccrs judge run`, every engine")
     for engine, model in models.items():
+        rows = (shared + section(MADE_SETTINGS, f"## `--engine {engine}`")).splitlines()
         for name, field in model.options().items():
             assert name in options, f"{engine}: {name}"
-            lines = [row for row in rows.splitlines() if row.startswith(f"| `{name}`")]
+            lines = [row for row in rows if row.startswith(f"| `{name}`")]
             assert lines, f"{engine}: {name}"
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 assert any(f"`{field.default:g}`" in line for line in lines), f"{engine}: {name}"
 
 
 def test_every_reason_and_rule_of_a_judgment_is_documented() -> None:
-    rows = section(JUDGE, "## How an answer is read") + section(JUDGE, "## Prompts")
+    rows = MANUAL["answers"] + MANUAL["prompts"] + MANUAL["batch_files"]
     for word in (*REASONS, "bare", "decorated", "labelled", "json", "first_line", EMPTY_RESPONSE):
         assert f"`{word}`" in rows, word
 

@@ -126,9 +126,16 @@ def settings() -> str:
         "",
         *_table(row for row in _settings_of(CampaignFile) if row[0].startswith("campaign.")),
     ]
-    for engine, model in sorted(registered_settings().items()):
-        lines += ["", f"## `ccrs judge run --engine {engine}`", ""]
-        lines += _table(iter(model.options().items()))
+    engines = {
+        engine: list(_table(iter(model.options().items())))
+        for engine, model in sorted(registered_settings().items())
+    }
+    first, *others = engines.values()
+    shared = [row for row in first if all(row in rows for rows in others)]
+    lines += ["", "## `ccrs judge run`, every engine", "", *shared]
+    for engine, rows in engines.items():
+        lines += ["", f"## `--engine {engine}`", ""]
+        lines += [*shared[:2], *(row for row in rows if row not in shared)]
     return "\n".join(lines) + "\n"
 
 

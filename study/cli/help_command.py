@@ -11,7 +11,7 @@ import click
 from study.errors import nearest
 
 MANUAL = "study._manual"
-PACKAGES = ("judge", "analysis")
+PACKAGES = ("analysis",)
 #: Pages that are made from the declarations when they are shown: functions of `made_pages`.
 MADE = ("commands", "settings")
 #: Folders below a package in which READMEs are searched.
