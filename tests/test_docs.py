@@ -43,15 +43,11 @@ from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
-BELOW_ANALYSIS = "".join(
-    page.read_text(encoding="utf-8") for page in sorted((ROOT / "analysis").rglob("README.md"))
-)
 MANUAL = {page.stem: page.read_text(encoding="utf-8") for page in WRITTEN}
 MADE_COMMANDS, MADE_SETTINGS = commands(), settings()
 
 
-PAGES = [README, ANALYSIS, BELOW_ANALYSIS, *MANUAL.values()]
+PAGES = [README, *MANUAL.values()]
 
 
 def _commands() -> dict[str, click.Command]:

@@ -1,7 +1,6 @@
 """`ccrs help`: the documentation in the terminal, from the installed files."""
 
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -11,15 +10,16 @@ import click
 from study.errors import nearest
 
 MANUAL = "study._manual"
-PACKAGES = ("analysis",)
-#: Pages that are made from the declarations when they are shown: functions of `made_pages`.
-MADE = ("commands", "settings")
-#: Folders below a package in which READMEs are searched.
-_DEPTH = 2
+#: Titles of the pages that functions of `made_pages` make from the declarations.
+MADE = {
+    "commands": "Commands",
+    "settings": "Settings",
+    "report-ids": "Figures of report.json",
+}
 
 
 def topics() -> dict[str, Traversable]:
-    """The pages of the manual and the packages' READMEs by topic."""
+    """The written pages of the manual by topic."""
     manual = files(MANUAL)
     pages = {
         _topic(page.name.removesuffix(".md")): page
@@ -27,30 +27,11 @@ def topics() -> dict[str, Traversable]:
         for page in sorted(folder.iterdir(), key=lambda page: page.name)
         if page.name.endswith(".md") and page.name != "index.md"
     }
-    for package in PACKAGES:
-        pages |= {_topic(name): page for name, page in _readmes(files(package), package)}
     return pages | {"example": files("study._example") / "README.md"}
 
 
 def _topic(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _readmes(
-    folder: Traversable, name: str, depth: int = _DEPTH
-) -> Iterator[tuple[str, Traversable]]:
-    """Every README at or below a folder, with the name of its folder.
-
-    Folders that begin with an underscore have files of the project that an installation puts in
-    there, whose topics have names of their own.
-    """
-    for child in sorted(
-        folder.iterdir(), key=lambda child: (child.name != "README.md", child.name)
-    ):
-        if child.name == "README.md":
-            yield name, child
-        elif depth and child.is_dir() and not child.name.startswith("_"):
-            yield from _readmes(child, child.name, depth - 1)
 
 
 @click.command("help")
@@ -65,14 +46,14 @@ def help_(context: click.Context, topic: str | None) -> None:
     Examples:
       ccrs help
       ccrs help csv
-      ccrs help analysis
+      ccrs help decisions
       ccrs help report
     """
     pages = topics()
     if topic is None:
         click.echo("Pages of the documentation, shown by `ccrs help TOPIC`:\n")
         titles = {name: _title(page) for name, page in pages.items()}
-        titles |= {name: name.capitalize() for name in MADE}
+        titles |= MADE
         widest = max(map(len, titles))
         for name, title in titles.items():
             click.echo(f"  {name.ljust(widest)}  {title}")
@@ -81,7 +62,7 @@ def help_(context: click.Context, topic: str | None) -> None:
         _show(pages[topic].read_text(encoding="utf-8"))
         return
     if topic in MADE:
-        _show(getattr(import_module(f"{MANUAL}.made_pages"), topic)())
+        _show(getattr(import_module(f"{MANUAL}.made_pages"), topic.replace("-", "_"))())
         return
     root = context.find_root().command
     commands = root.list_commands(context) if isinstance(root, click.Group) else []

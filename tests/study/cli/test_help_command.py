@@ -1,11 +1,9 @@
 """`ccrs help`: pages of the documentation from the installed files."""
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
-from study.cli.help_command import MADE, _readmes, topics
+from study.cli.help_command import MADE, topics
 from study.cli.root import cli
 
 
@@ -33,6 +31,10 @@ def test_the_settings_are_listed_as_they_are_declared() -> None:
     assert "| `design.per_item` | raters for each response |" in shown("settings")
 
 
+def test_the_figures_of_a_report_are_listed_as_they_are_declared() -> None:
+    assert "| `krippendorff_alpha` | Alpha |" in shown("report-ids")
+
+
 def test_a_command_is_a_topic_too() -> None:
     assert shown("report").startswith("Usage: ccrs report")
 
@@ -46,10 +48,3 @@ def test_an_unknown_topic_names_the_nearest_one() -> None:
 
 def test_every_topic_is_a_word() -> None:
     assert all(topic[0].isalpha() for topic in topics())
-
-
-def test_folders_that_an_installation_puts_into_a_package_are_no_topics(tmp_path: Path) -> None:
-    for folder in ("", "server", "_example", "server/_pages"):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "README.md").write_text("# Title\n")
-    assert [name for name, _ in _readmes(tmp_path, "study")] == ["study", "server"]
