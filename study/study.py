@@ -171,8 +171,8 @@ class Study:
     def score_table(self, edits: "Edits" = "before_reveal") -> "DataFrame":
         """Return every score and rating as the long table that `analysis` takes.
 
-        Columns are documented in study/README.md under "The score table". Of a rating,
-        the last value before its rater was shown more counts; with `edits="last"`, the last value.
+        Columns are documented in the manual under "The score table". Of a rating, the last
+        value before its rater was shown more counts; with `edits="last"`, the last value.
         """
         from study.facts.score_table import score_table
 
@@ -190,7 +190,7 @@ class Study:
     def marks_table(self) -> "DataFrame":
         """Return people's marks on sentences, as the table that `analysis` takes.
 
-        Columns are documented in study/README.md under "The table of marks".
+        Columns are documented in the manual under "The table of marks".
         """
         from study.facts.marks_table import marks_table
 
@@ -200,7 +200,7 @@ class Study:
     def probe_table(self) -> "DataFrame":
         """Return every answer to a probe of a judge's run, as the table that `analysis` takes.
 
-        Columns are documented in study/README.md under "The probe table".
+        Columns are documented in the manual under "The probe table".
         """
         from study.facts.probe_table import probe_table
 

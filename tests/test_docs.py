@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
 from judge.running.remaining_work import EMPTY_RESPONSE
+from study._manual.made_pages import WRITTEN, commands, settings
 from study.base.analysis_settings import AnalysisSettings
 from study.base.hypotheses import Hypothesis
 from study.base.published_figures import PublishedFigures
@@ -42,17 +43,16 @@ from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
-ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
-BELOW_ANALYSIS = "".join(
-    page.read_text(encoding="utf-8") for page in sorted((ROOT / "analysis").rglob("README.md"))
-)
-JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
-ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
-MANUAL = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "data/manual").glob("*.md"))]
+MANUAL = {page.stem: page.read_text(encoding="utf-8") for page in WRITTEN}
+MADE_COMMANDS, MADE_SETTINGS = commands(), settings()
 
 
-PAGES = [README, STUDY, ANALYSIS, BELOW_ANALYSIS, JUDGE, ANNOTATE, *MANUAL]
+PACKAGES = [
+    page.read_text(encoding="utf-8")
+    for package in ("study", "judge", "annotate_ui", "analysis")
+    for page in sorted((ROOT / package).rglob("README.md"))
+]
+PAGES = [README, *MANUAL.values(), *PACKAGES]
 
 
 def _commands() -> dict[str, click.Command]:
@@ -87,34 +87,33 @@ def section(text: str, heading: str) -> str:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_is_documented_with_its_options_and_examples(name: str) -> None:
     command = COMMANDS[name]
-    lists = "".join(section(text, "## Commands") for text in (STUDY, JUDGE, ANNOTATE))
-    documented = lists + BELOW_ANALYSIS + section(JUDGE, "## Settings")
-    assert f"`ccrs {name}" in lists
+    documented = section(MADE_COMMANDS, f"### `ccrs {name}`")
+    assert any(f"ccrs {name}" in text for text in MANUAL.values()), "named on a written page"
     assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
     for parameter in command.get_params(click.Context(command)):
         if isinstance(parameter, click.Option) and "--json" not in parameter.opts:
             assert parameter.help, f"{parameter.opts} has no help"
-            shown = max(parameter.opts, key=len)
-            assert shown in documented or f"`{parameter.name}`" in documented, parameter.opts
+            assert max(parameter.opts, key=len) in documented, parameter.opts
 
 
 def test_every_setting_of_an_engine_is_documented_and_an_option() -> None:
-    rows = section(JUDGE, "## Settings")
     command = COMMANDS["judge run"]
     options = {parameter.name for parameter in command.get_params(click.Context(command))}
     models = registered_settings()
     assert set(models) == {"files", "openai", "ray", "vllm"}
+    shared = section(MADE_SETTINGS, "## `ccrs judge run`, every engine")
     for engine, model in models.items():
+        rows = (shared + section(MADE_SETTINGS, f"## `--engine {engine}`")).splitlines()
         for name, field in model.options().items():
             assert name in options, f"{engine}: {name}"
-            lines = [row for row in rows.splitlines() if row.startswith(f"| `{name}`")]
+            lines = [row for row in rows if row.startswith(f"| `{name}`")]
             assert lines, f"{engine}: {name}"
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 assert any(f"`{field.default:g}`" in line for line in lines), f"{engine}: {name}"
 
 
 def test_every_reason_and_rule_of_a_judgment_is_documented() -> None:
-    rows = section(JUDGE, "## How an answer is read") + section(JUDGE, "## Prompts")
+    rows = MANUAL["answers"].partition("## Probabilities of scores")[0] + MANUAL["prompts"]
     for word in (*REASONS, "bare", "decorated", "labelled", "json", "first_line", EMPTY_RESPONSE):
         assert f"`{word}`" in rows, word
 
@@ -145,7 +144,10 @@ SECTIONS: dict[str, type[Any]] = {
 
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
-    rows = section(STUDY, "## Settings")
+    rows = section(MADE_SETTINGS, "## study.toml") + section(
+        MADE_SETTINGS, "## `ccrs init --campaign`"
+    )
+    listed = {"scale.": "constructs.scale."}.get(prefix, re.sub(r'"[A-Z]+"', "NAME", prefix))
     containers = {
         "scorers",
         "systems",
@@ -163,21 +165,21 @@ def test_every_setting_is_documented(prefix: str) -> None:
     for name, field in settings_of(SECTIONS[prefix]).items():
         if prefix == "" and name in containers:
             continue
-        assert f"`{prefix}{name}`" in rows, f"{prefix}{name}"
+        assert re.search(rf"`{re.escape(listed + name)}[`.]", rows), f"{prefix}{name}"
         if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-            line = next(row for row in rows.splitlines() if f"`{prefix}{name}`" in row)
-            assert f"`{field.default:g}`" in line, f"default of {prefix}{name}"
+            line = next(row for row in rows.splitlines() if row.startswith(f"| `{listed}{name}`"))
+            assert f"`{field.default}`" in line, f"default of {prefix}{name}"
 
 
 def test_every_column_of_the_tables_is_documented() -> None:
-    rows = section(STUDY, "## The score table")
+    rows = section(MANUAL["score_table"], "## The score table")
     for column in [*SCORE_COLUMNS, *PREFERENCE_COLUMNS]:
         assert f"`{column}`" in rows, column
 
 
 @pytest.mark.parametrize("model", [ResponseRow, ScoreRow, PreferenceRow])
 def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) -> None:
-    rows = section(STUDY, "## File formats")
+    rows = MANUAL["file_formats"]
     for column, field in model.model_fields.items():
         assert field.exclude or f"`{column.rstrip('_')}`" in rows, column
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from study import Study, import_file
+from study._manual.made_pages import WRITTEN
 from tests.judge.stub.process import running_stub
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,12 +19,12 @@ ELSEWHERE = (
 )
 ENDPOINT = "http://localhost:8000/v1"
 PAGES = [
-    *(ROOT / "README.md", *sorted((ROOT / "data/manual").glob("*.md"))),
+    *(ROOT / "README.md", *WRITTEN),
     *(page for package in ("study", "judge", "annotate_ui", "analysis")
       for page in sorted((ROOT / package).rglob("README.md"))),
 ]  # fmt: skip
 EXAMPLES = [
-    pytest.param(block, id=f"{page.relative_to(ROOT).as_posix()}-{number}")
+    pytest.param(block, id=f"{page.resolve().relative_to(ROOT).as_posix()}-{number}")
     for page in PAGES
     for number, block in enumerate(
         re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)

@@ -1,7 +1,7 @@
 """The declaration of a statistic: what it is, how to read it, and what computes it.
 
 The order of a report's estimates, the ids that report.json may have, the headings of tables and the
-list of statistics in analysis/README.md follow from these declarations.
+list of statistics in the manual follow from these declarations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 class Statistic:
     """The declaration of one statistic.
 
-    `heading` is its short name, in the report's tables and in the list in analysis/README.md.
+    `heading` is its short name, in the report's tables and in the manual's list.
     `range` is the smallest and largest possible value, None where there is no bound. `targets` are
     those that its intervals may have, empty where they make no statement about raters. `definition`
     names the convention and the params of its estimates. `estimates` yields its estimates, and

@@ -116,7 +116,7 @@ class _Table:
 class ScoreTable(_Table):
     """Validated scores, long format; build it with `from_frame`.
 
-    `frame` has the columns of analysis/README.md. Texts are categories, and so are the numbers of
+    `frame` has the columns of the score table. Texts are categories, and so are the numbers of
     inclusion_prob, response_words and position, which repeat. `scales` are
     declared by construct and `scorer_scales` by (scorer, construct). A construct without a scale
     is undeclared: statistics of its range and ceiling are not given.

@@ -1,6 +1,6 @@
 """The thresholds that answers are measured by: declared ones, or the defaults with their reasons.
 
-analysis/README.md, "Decisions", gives the reasons.
+`ccrs help decisions` gives the reasons.
 """
 
 from __future__ import annotations

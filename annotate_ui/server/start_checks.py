@@ -23,7 +23,7 @@ def check_behind_proxy(host: str, *, proxies: int) -> None:
             f"--host {host} is an address that other computers reach, and the server must not be "
             "reached directly: links and sessions could be read on the way, and slow connections "
             "could stop it. Leave --host out and put a reverse proxy with https in front "
-            "(`ccrs help server`); if the proxy runs on another computer, add --proxies 1."
+            "(`ccrs help serving`); if the proxy runs on another computer, add --proxies 1."
         )
 
 

@@ -1,4 +1,4 @@
-"""The documentation site: pages of this folder, the packages' READMEs, and pages from the code.
+"""The documentation site: pages of this folder and, made from the repository, lists and READMEs.
 
 `pip install -e '.[docs]' && sphinx-build -W data/manual manual` builds it; open manual/index.html.
 """

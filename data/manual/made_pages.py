@@ -1,4 +1,4 @@
-"""Pages of the site that are made from the repository: READMEs, commands and settings."""
+"""Pages of the site that are made from the repository: READMEs, commands, settings, figures."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import click
 from pydantic.fields import FieldInfo
 
+from analysis.core.statistic import Statistic
 from judge.engines.engine import registered_settings
 from study.cli.root import GROUP, SECTIONS
 from study.settings import section_of, settings_of
@@ -27,24 +28,26 @@ READMES = {
     "annotate_ui/server/README.md": "server",
     "annotate_ui/label_studio/README.md": "label_studio",
     "analysis/README.md": "analysis",
-    **{
-        path.relative_to(ROOT).as_posix(): path.parent.name
-        for path in sorted((ROOT / "analysis").glob("*/**/README.md"))
-    },
+    "analysis/statistics/README.md": "statistics",
+    "analysis/planning/README.md": "planning",
     "analysis/statistics/coverage.md": "coverage",
     "data/deploy/README.md": "deploy",
     "data/example/README.md": "example",
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
 }
-_PAGES = {path.relative_to(ROOT).as_posix() for path in Path(__file__).parent.glob("*.md")}
+#: The pages of the manual that are written by hand.
+WRITTEN = sorted(
+    page for folder in ("", "reference") for page in (Path(__file__).parent / folder).glob("*.md")
+)
+_PAGES = {path.relative_to(ROOT).as_posix() for path in WRITTEN}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 
 
 def write_pages(folder: Path) -> None:
     """Write every made page to a folder, and remove those that are no longer made."""
     pages = {page: with_site_links(file) for file, page in READMES.items()}
-    pages |= {"commands": commands(), "settings": settings()}
+    pages |= {"commands": commands(), "settings": settings(), "report_ids": report_ids()}
     folder.mkdir(exist_ok=True)
     for path in folder.glob("*.md"):
         if path.stem not in pages:
@@ -74,7 +77,7 @@ def with_site_links(file: str) -> str:
         if path == "README.md":
             return f"[{text}](../index.md)"
         if path in _PAGES:
-            return f"[{text}](../{Path(path).name}{anchor})"
+            return f"[{text}](../{path.removeprefix('data/manual/')}{anchor})"
         shown = text.strip("`")
         return f"`{path}`" if shown in path else f"{text} (`{path}`)"
 
@@ -112,7 +115,7 @@ def settings() -> str:
         "",
         "## study.toml",
         "",
-        "The same list with further explanations: [study](study.md#settings).",
+        "What needs more explanation: [a study](../reference/study.md#settings).",
         "",
         *_table(_settings_of(StudyConfig)),
         "",
@@ -122,9 +125,16 @@ def settings() -> str:
         "",
         *_table(row for row in _settings_of(CampaignFile) if row[0].startswith("campaign.")),
     ]
-    for engine, model in sorted(registered_settings().items()):
-        lines += ["", f"## `ccrs judge run --engine {engine}`", ""]
-        lines += _table(iter(model.options().items()))
+    engines = {
+        engine: list(_table(iter(model.options().items())))
+        for engine, model in sorted(registered_settings().items())
+    }
+    first, *others = engines.values()
+    shared = [row for row in first if all(row in rows for rows in others)]
+    lines += ["", "## `ccrs judge run`, every engine", "", *shared]
+    for engine, rows in engines.items():
+        lines += ["", f"## `--engine {engine}`", ""]
+        lines += [*shared[:2], *(row for row in rows if row not in shared)]
     return "\n".join(lines) + "\n"
 
 
@@ -190,3 +200,52 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(f"`{one}`" for one in value)
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+_BETTER = {"higher": "higher", "lower": "lower", "0": "near 0", "1": "near 1", "neither": ""}
+
+
+def report_ids() -> str:
+    """All statistics that report.json may have, a table for each section of the report."""
+    # What computes a report is loaded for this page alone.
+    from analysis.pipeline import sections
+
+    lines = [
+        "# Figures of report.json",
+        "",
+        "`report.json` may have these ids and no others. The name is the one in the headings of "
+        "the report's tables. [Conventions](../reference/conventions.md) explain what scopes and "
+        '"intervals for" mean.',
+    ]
+    for section in sections.SECTIONS:
+        if section.statistics:
+            lines += ["", f"## {section.title}", ""]
+            lines += [
+                "| id | name | definition and convention | range | better | scopes "
+                "| intervals for | nominal scales | source |",
+                "|" + "---|" * 9,
+                *map(_statistic, section.statistics),
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _statistic(statistic: Statistic) -> str:
+    cells = (
+        f"`{statistic.id}`",
+        statistic.heading,
+        statistic.definition,
+        _range(statistic),
+        _BETTER[statistic.better],
+        ", ".join(statistic.scopes),
+        ", ".join(target.replace("_", " ") for target in statistic.targets),
+        "yes" if statistic.nominal else "",
+        statistic.source,
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _range(statistic: Statistic) -> str:
+    low, high = (None if end is None else f"{end:g}" for end in statistic.range)
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    return f"{low} or more" if low is not None else f"up to {high}" if high is not None else ""

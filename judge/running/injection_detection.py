@@ -1,7 +1,7 @@
 """Detection of possible instructions to the judge inside judged texts, in English.
 
 A detection is only a suspicion: a harmless text may mention scoring. Most instructions in other
-words, or in another language, are not detected; README.md of `judge` states measured shares.
+words, or in another language, are not detected; the manual's page on prompts has measured shares.
 Flagged texts are for people to inspect; none is left out of a run.
 """
 

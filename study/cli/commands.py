@@ -70,7 +70,7 @@ def init(folder: Path, settings: Path | None, campaign: Path | None, as_json: bo
     "--as",
     "importer",
     metavar="FORMAT",
-    help="Read FILES as this format, such as ragas; `ccrs help study` lists the formats.",
+    help="Read FILES as this format, such as ragas; `ccrs help other-tools` lists the formats.",
 )
 @click.option(
     "--kind",
@@ -137,7 +137,7 @@ def import_(
 
     Each file is stored whole or not at all; every faulty row is listed. A file that was
     imported before changes nothing. The format is recognized from the content; --as overrides
-    it. `ccrs help study` describes the formats.
+    it. `ccrs help file-formats` and `ccrs help other-tools` describe the formats.
 
     \b
     Examples:

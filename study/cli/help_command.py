@@ -1,7 +1,7 @@
 """`ccrs help`: the documentation in the terminal, from the installed files."""
 
 import sys
-from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -10,42 +10,28 @@ import click
 from study.errors import nearest
 
 MANUAL = "study._manual"
-PACKAGES = ("study", "judge", "annotate_ui", "analysis")
-#: Folders below a package in which READMEs are searched.
-_DEPTH = 2
+#: Titles of the pages that functions of `made_pages` make from the declarations.
+MADE = {
+    "commands": "Commands",
+    "settings": "Settings",
+    "report-ids": "Figures of report.json",
+}
 
 
 def topics() -> dict[str, Traversable]:
-    """The pages of the manual and the packages' READMEs by topic."""
+    """The written pages of the manual by topic."""
+    manual = files(MANUAL)
     pages = {
         _topic(page.name.removesuffix(".md")): page
-        for page in sorted(files(MANUAL).iterdir(), key=lambda page: page.name)
+        for folder in (manual, manual / "reference")
+        for page in sorted(folder.iterdir(), key=lambda page: page.name)
         if page.name.endswith(".md") and page.name != "index.md"
     }
-    for package in PACKAGES:
-        pages |= {_topic(name): page for name, page in _readmes(files(package), package)}
     return pages | {"example": files("study._example") / "README.md"}
 
 
 def _topic(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _readmes(
-    folder: Traversable, name: str, depth: int = _DEPTH
-) -> Iterator[tuple[str, Traversable]]:
-    """Every README at or below a folder, with the name of its folder.
-
-    Folders that begin with an underscore have files of the project that an installation puts in
-    there, whose topics have names of their own.
-    """
-    for child in sorted(
-        folder.iterdir(), key=lambda child: (child.name != "README.md", child.name)
-    ):
-        if child.name == "README.md":
-            yield name, child
-        elif depth and child.is_dir() and not child.name.startswith("_"):
-            yield from _readmes(child, child.name, depth - 1)
 
 
 @click.command("help")
@@ -60,24 +46,29 @@ def help_(context: click.Context, topic: str | None) -> None:
     Examples:
       ccrs help
       ccrs help csv
-      ccrs help analysis
+      ccrs help decisions
       ccrs help report
     """
     pages = topics()
     if topic is None:
         click.echo("Pages of the documentation, shown by `ccrs help TOPIC`:\n")
-        widest = max(map(len, pages))
-        for name, page in pages.items():
-            click.echo(f"  {name.ljust(widest)}  {_title(page)}")
+        titles = {name: _title(page) for name, page in pages.items()}
+        titles |= MADE
+        widest = max(map(len, titles))
+        for name, title in titles.items():
+            click.echo(f"  {name.ljust(widest)}  {title}")
         return
     if topic in pages:
         _show(pages[topic].read_text(encoding="utf-8"))
+        return
+    if topic in MADE:
+        _show(getattr(import_module(f"{MANUAL}.made_pages"), topic.replace("-", "_"))())
         return
     root = context.find_root().command
     commands = root.list_commands(context) if isinstance(root, click.Group) else []
     command = root.get_command(context, topic) if isinstance(root, click.Group) else None
     if command is None:
-        hint = nearest(topic, [*pages, *commands])
+        hint = nearest(topic, [*pages, *MADE, *commands])
         raise click.UsageError(
             f"No page and no command is called {topic!r}. {hint}".rstrip()
             + " `ccrs help` lists the pages."

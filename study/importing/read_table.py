@@ -93,9 +93,9 @@ def read_scores(
     Returns
     -------
     DataFrame
-        The columns of the score table (study/README.md). `attrs["summary"]` has lines on what was
-        accepted by a rule or left out, `attrs["value_names"]` the word for each value by construct
-        where values were words.
+        The columns of the score table (`ccrs help score-table`). `attrs["summary"]` has lines on
+        what was accepted by a rule or left out, `attrs["value_names"]` the word for each value by
+        construct where values were words.
 
     Raises
     ------

@@ -12,8 +12,8 @@ def name_line(folder: Path) -> str:
 def study_toml(folder: Path) -> str:
     """Return a study.toml with the settings that most campaigns change, at their defaults."""
     return f"""\
-# `ccrs help study` explains every setting, under "Settings"; `ccrs help own-rubric` constructs of
-# your own. Without them the five of CCRS are rated, each from 0 to 100.
+# `ccrs help settings` lists every setting, `ccrs help study` explains more; `ccrs help own-rubric`
+# constructs of your own. Without them the five of CCRS are rated, each from 0 to 100.
 {name_line(folder)}seed = 0
 
 [design]  # who rates what; `ccrs help campaign` describes the steps

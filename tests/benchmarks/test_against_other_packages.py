@@ -9,7 +9,7 @@ from tests.coverage.tables import read_rows
 
 ROOT = Path(__file__).parents[2]
 TABLE = read_rows(Path(__file__).with_name("against_other_packages.csv").resolve())
-PAGE = (ROOT / "analysis/statistics/correction/README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "data/manual/reference/corrected_scores.md").read_text(encoding="utf-8")
 FIGURES = [
     (scores, str(labels), what)
     for scores in SCORES

@@ -1,4 +1,4 @@
-"""The tables of analysis/README.md about answers, made from decision_margins.csv and one_rater.csv.
+"""The manual's tables about answers, made from decision_margins.csv and one_rater.csv.
 
 `python -m tests.coverage.decision_tables` writes them into the page.
 """
@@ -21,7 +21,7 @@ from tests.coverage.decision_margins import (
 )
 from tests.coverage.tables import read_rows
 
-PAGE = Path(__file__).parents[2] / "analysis" / "README.md"
+PAGE = Path(__file__).parents[2] / "data/manual/reference/decision_errors.md"
 BEGIN, END = "<!-- answers: begin -->", "<!-- answers: end -->"
 
 _TARGETS = {THESE: "these raters", LIKE_THESE: "raters like these"}

@@ -63,7 +63,7 @@ UNSEEN = ("12", "unrelated", "failures", "mean")
 
 
 def test_committed_regimes() -> None:
-    page = (ROOT / "analysis/statistics/correction/README.md").read_text(encoding="utf-8")
+    page = (ROOT / "data/manual/reference/corrected_scores.md").read_text(encoding="utf-8")
     table = [row for row in read_rows("regimes.csv") if row["way"] == "report"]
     assert {(r["labels"], r["judge"], r["scores"]) for r in table} == {
         regime.key for regime in regimes.regimes()

@@ -63,7 +63,7 @@ def evaluate(
     ----------
     data
         One row for each response, with a column for each judge and each rater; or a long table of
-        scores, whose columns are described in study/README.md. A path is read as by `ccrs report`.
+        scores, whose columns `ccrs help score-table` describes. A path is read as by `ccrs report`.
     judge, human
         Columns of judges and of raters: a name, several, or by construct ``{"QR": "llm_qr"}``.
         Without both they are taken by their names where these tell it, such as llm and human.

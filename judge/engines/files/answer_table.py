@@ -33,7 +33,7 @@ _SAME_WORDS = "probe again"
 class AnswerTables:
     """The answers of tables, in which each row names its prompt, or its response and construct.
 
-    Columns are documented in judge/README.md under "Files".
+    `ccrs help batch-files` describes the columns.
     """
 
     def __init__(

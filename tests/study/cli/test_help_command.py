@@ -1,11 +1,9 @@
 """`ccrs help`: pages of the documentation from the installed files."""
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
-from study.cli.help_command import _readmes, topics
+from study.cli.help_command import MADE, topics
 from study.cli.root import cli
 
 
@@ -17,14 +15,24 @@ def shown(*words: str) -> str:
 
 def test_without_a_topic_all_pages_are_listed_with_their_titles() -> None:
     lines = shown().splitlines()
-    assert "  csv                    I have a CSV file" in lines
-    assert "  label-studio           Rating in Label Studio" in lines
+    titles = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
+    assert titles["csv"] == "I have a CSV file"
+    assert titles["label-studio"] == "Rating in Label Studio"
+    assert titles["settings"] == "Settings"
     assert all(len(line) <= 80 for line in lines)
 
 
-@pytest.mark.parametrize("topic", sorted(topics()))
+@pytest.mark.parametrize("topic", sorted([*topics(), *MADE]))
 def test_every_page_begins_with_its_title(topic: str) -> None:
     assert shown(topic).startswith("# ")
+
+
+def test_the_settings_are_listed_as_they_are_declared() -> None:
+    assert "| `design.per_item` | raters for each response |" in shown("settings")
+
+
+def test_the_figures_of_a_report_are_listed_as_they_are_declared() -> None:
+    assert "| `krippendorff_alpha` | Alpha |" in shown("report-ids")
 
 
 def test_a_command_is_a_topic_too() -> None:
@@ -40,10 +48,3 @@ def test_an_unknown_topic_names_the_nearest_one() -> None:
 
 def test_every_topic_is_a_word() -> None:
     assert all(topic[0].isalpha() for topic in topics())
-
-
-def test_folders_that_an_installation_puts_into_a_package_are_no_topics(tmp_path: Path) -> None:
-    for folder in ("", "server", "_example", "server/_pages"):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "README.md").write_text("# Title\n")
-    assert [name for name, _ in _readmes(tmp_path, "study")] == ["study", "server"]

@@ -1,6 +1,6 @@
 """Intervals hold the truth of simulated scorings as often as they say.
 
-120 rounds have a standard error of .02; the README has the figures of 1,000.
+120 rounds have a standard error of .02; the manual has the figures of 1,000.
 """
 
 import pytest

@@ -26,7 +26,7 @@ OWNER = "0123456789abcdef0123456789abcdef01234567"
 _STARTING = 600
 _STOPPING = 30
 _CALLS = "outside-calls.txt"
-_README = Path(__file__).parents[4] / "annotate_ui/label_studio/README.md"
+_PAGE = Path(__file__).parents[4] / "data/manual/reference/label_studio.md"
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ def _environment(data: Path) -> dict[str, str]:
 
 
 def _documented_settings() -> dict[str, str]:
-    """Return the settings with which README.md starts a server."""
-    block = next(part for part in _README.read_text().split("```") if "label-studio start" in part)
+    """Return the settings with which the manual starts a server."""
+    block = next(part for part in _PAGE.read_text().split("```") if "label-studio start" in part)
     return dict(re.findall(r"\b(\w+)=(\S*)", block))
 
 

@@ -1,4 +1,4 @@
-"""The server that README.md starts calls no other machine."""
+"""The server that the manual starts calls no other machine."""
 
 import os
 import subprocess
