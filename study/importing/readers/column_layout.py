@@ -11,6 +11,7 @@ Fields = Mapping[str, tuple[str, ...]]
 """Field to the column names that are understood for it, the documented one first."""
 
 ATTRIBUTE = "attribute."
+_JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBERED = re.compile(r"passage_(\d+)")
 
 
@@ -26,7 +27,7 @@ class ColumnLayout:
     """attribute.NAME."""
     unknown: tuple[str, ...] = ()
     in_another_case: tuple[str, ...] = ()
-    """Columns of fields whose names are written with other capital letters."""
+    """Columns of fields whose names are written otherwise: Response_ID, responseId."""
     _places: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     def place(self, column: str | None) -> dict[str, str]:
@@ -50,7 +51,9 @@ def layout_of(
     """
     present = list(columns)
     matched: dict[str, str] = {}
-    by_fold = {column.casefold(): column for column in reversed(present) if not reserved(column)}
+    free = [column for column in reversed(present) if not reserved(column)]
+    by_fold = {apart(column): column for column in free}
+    by_fold |= {column.casefold(): column for column in free}
     for name, names in fields.items():
         exact = (column for column in names if column in present)
         match = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
@@ -69,8 +72,13 @@ def layout_of(
 
 
 def folded(columns: Iterable[str]) -> set[str]:
-    """Return the names of columns as they are compared: in lower case."""
-    return {column.casefold() for column in columns}
+    """Return the names of columns as they are compared: in lower case, and with words apart."""
+    return {written for column in columns for written in (column.casefold(), apart(column))}
+
+
+def apart(column: str) -> str:
+    """Return a name whose words are joined as names of fields are written: responseId."""
+    return _JOINED.sub("_", column).casefold()
 
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:

@@ -3,7 +3,7 @@
 import csv
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TextIO
 
@@ -148,6 +148,9 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
         raise InputError(source.path.name, [fault])
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
+        second = next(reader, [])
+        if _names_below(columns, second):
+            raise InputError(source.path.name, [_two_rows_of_names(source.path.name)])
         faults = [
             Fault(
                 f"the column {abbreviate(name)} occurs "
@@ -163,6 +166,23 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
         fault = Fault("the first line is blank; it must name the columns.", "Remove it.", 1)
         raise InputError(source.path.name, [fault])
     return tuple(columns)
+
+
+def _names_below(columns: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether a second row completes names of columns of which some are equal."""
+    pairs = list(zip(columns, map(str.strip, second), strict=False))
+    texts = all(name and not looks_like_number(name) for _, name in pairs)
+    return texts and len(set(pairs)) == len(columns) == len(second)
+
+
+def _two_rows_of_names(name: str) -> Fault:
+    return Fault(
+        "the names of the columns are in two rows.",
+        f"Write them in one, in pandas: frame = pandas.read_csv({name!r}, header=[0, 1]); "
+        "frame.columns = ['_'.join(names) for names in frame.columns]; "
+        f"frame.to_csv({name!r}, index=False).",
+        1,
+    )
 
 
 def _without_names(columns: list[str]) -> bool:

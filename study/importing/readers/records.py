@@ -383,7 +383,7 @@ class RecordCells:
 
 # Columns that only `study.facts.rating_rows` has.
 _OF_ALL_RATINGS = ("not_counted", "first_saved_at", "last_saved_at")
-IN_ANOTHER_CASE = "columns whose names have other capital letters"
+IN_ANOTHER_CASE = "columns whose names are written with other capital letters or joined words"
 
 
 @dataclass

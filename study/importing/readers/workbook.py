@@ -58,6 +58,12 @@ def header(source: InputFile) -> tuple[str, ...]:
     return _sheet(source).columns
 
 
+def sheets(source: InputFile) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the sheet that is read, and those of further ones with tables."""
+    sheet = _sheet(source)
+    return sheet.name, sheet.others
+
+
 def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows; numbers stay numbers, dates become texts, blank cells are None.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -75,7 +76,7 @@ class ColumnContent:
         longest = max((len(word) for _, word in self.words), default=0)
         if not 0 < len(self.distinct) <= _MOST_LABELS or longest > _LONGEST_LABEL:
             return False
-        if any("\n" in word.strip() for word in self.distinct):
+        if self.in_lists or any("\n" in word.strip() for word in self.distinct):
             return False
         repeated = len(self.words) > len(self.distinct)
         return repeated or (len(self.words) <= _FEW_CELLS and longest <= _SHORT_LABEL)
@@ -91,6 +92,11 @@ class ColumnContent:
         return bool(self.cells) and all(
             is_object(cell) and inner_score(cell) is not cell for _, cell in self.cells
         )
+
+    @cached_property
+    def in_lists(self) -> bool:
+        """Whether the cells are lists of numbers, or texts that are such lists in JSON."""
+        return bool(self.cells) and all(_is_list(cell) for _, cell in self.cells)
 
     @property
     def is_prose(self) -> bool:
@@ -170,6 +176,17 @@ def similar(one: ColumnContent, other: ColumnContent) -> bool:
     # A few values, such as 0 and 1, are not those of a scale to 100 that also has them.
     widths = sorted((high - low, end - start))
     return widths[1] <= 3 * widths[0] or widths[1] == 0 or set(one.numbers) >= set(other.numbers)
+
+
+def _is_list(cell: Any) -> bool:
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(cell, list) and all(
+        isinstance(item, int | float) and not isinstance(item, bool) for item in cell
+    )
 
 
 def _number(cell: Any) -> float | None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from unicodedata import combining, normalize
 
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.importing.score_columns.shared_parts import PartedColumns, shared_parts
 from study.importing.score_columns.words import (
+    ABOUT_MEANS,
     CONSTRUCTS,
     FILLERS,
     LANGUAGE_MODELS,
+    MEANS,
     NAME_PEOPLE,
     NEVER_SCORES,
     NUMBERED_MODELS,
@@ -160,11 +162,11 @@ def whole_role(column: str) -> str | None:
 
 def _role_and_name(column: str) -> tuple[str, str] | None:
     """The role of a name, and the one of `WHOLE_NAMES` that it stands for."""
-    name = folded(column)
-    for known in filter(None, dict.fromkeys((name, "_".join(words(column))))):
+    for known in _spellings(column):
         for role, names in WHOLE_NAMES.items():
             if known in names:
                 return role, known
+    name = folded(column)
     if not name:
         return "index", name
     outer, point, inner = name.rpartition(".")
@@ -183,6 +185,17 @@ def _role_and_name(column: str) -> tuple[str, str] | None:
     return next(((role, inner) for role in roles if inner in WHOLE_NAMES[role]), None)
 
 
+def _spellings(column: str) -> Iterator[str]:
+    """How names of fields are written that a name may be: folded, and with its words apart."""
+    yield from filter(None, dict.fromkeys((folded(column), "_".join(words(column)))))
+
+
+def field_name(column: str) -> str:
+    """A name as that of a field is written, where it is known: scorerKind as scorer_kind."""
+    known = {name for names in WHOLE_NAMES.values() for name in names}
+    return next((name for name in _spellings(column) if name in known), folded(column))
+
+
 def named_for(role: str, columns: Sequence[str]) -> list[str]:
     """The columns whose names as a whole have a role, the clearest first."""
     names = WHOLE_NAMES[role]
@@ -196,9 +209,20 @@ def named_for(role: str, columns: Sequence[str]) -> list[str]:
 
 
 def summaries(columns: Sequence[str]) -> list[str]:
-    """The columns that are named after a mean or the like, where others are not."""
-    found = [column for column in columns if any(word in SUMMARIES for word in words(column))]
-    return found if len(found) < len(columns) else []
+    """The columns that are named after a mean or the like, where others are not.
+
+    So are those of numbers about a mean, such as its n and range; a mean by itself stays.
+    """
+    together = [column for column in columns if not SUMMARIES.isdisjoint(words(column))]
+    about = [
+        column
+        for column in columns
+        if together and column not in together and not ABOUT_MEANS.isdisjoint(words(column))
+    ]
+    if len(together) + len(about) < len(columns):
+        return together + about
+    means = [column for column in together if not MEANS.isdisjoint(words(column))] or together
+    return [column for column in columns if column not in means]
 
 
 def without_people(column: str) -> str:

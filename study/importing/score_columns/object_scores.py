@@ -1,4 +1,4 @@
-"""Columns of JSON objects with several scores, each of which has to be in a separate column."""
+"""Columns with objects or lists of several scores, each of which has to be in a separate column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from study.importing.readers.judgment_cells import score_fields
 from study.importing.score_columns.contents import ColumnContent
-from study.text import quoted_names
+from study.text import quoted_names, shorten
 
 
 def several_in_objects(
@@ -29,4 +29,17 @@ def several_in_objects(
         f"Write each into a separate column, such as {next(iter(found))}_{fields[0]}; in pandas: "
         f"for column in {list(found)}: frame = frame.join(frame[column].map(json.loads)"
         ".apply(pd.Series).add_prefix(f'{column}_')).drop(columns=column)",
+    )
+
+
+def lists_of_scores(column: str, content: ColumnContent) -> str | None:
+    """Return the problem of a column whose cells are lists of scores, with the remedy."""
+    if not content.in_lists:
+        return None
+    row, cell = content.cells[0]
+    items = f"frame[{column!r}]{'.map(json.loads)' if isinstance(cell, str) else ''}"
+    return (
+        f"has lists, such as {shorten(str(cell))} in row {row}; write the score of each rater into "
+        f"a separate column, in pandas: frame = frame.drop(columns={column!r}).join(pandas."
+        f"DataFrame({items}.tolist()).add_prefix({column + '_'!r}))"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from study.errors import Fault, InputError
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.importing.score_columns.contents import ColumnContent, contents_of
-from study.importing.score_columns.flat_source import table_source
+from study.importing.readers.workbook import sheets
+from study.importing.score_columns.contents import ROWS, ColumnContent, contents_of
+from study.importing.score_columns.flat_source import flat, table_source
 from study.importing.score_columns.names import folded
 from study.importing.score_columns.preference_columns import (
     preference_columns,
@@ -21,6 +23,7 @@ from study.importing.score_columns.preference_columns import (
 from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
 from study.importing.score_columns.side_by_side import side_by_side
+from study.text import quoted_names
 
 # An export of another tool as a table has one of these.
 _OF_EXPORTS = {"traceid", "trace_id", "span_id", "annotator_kind"}
@@ -37,16 +40,22 @@ def recognized_table(path: Path | str) -> Recognized:
     source = table_source(path)
     if source.head.form == "json document" and not isinstance(source.document, list):
         _refuse_columns_of_json(source.path, source.document)
+        _refuse_rows_within(source)
         return Recognized("document")
     columns = source.head.columns
     may_be_export = source.head.form.startswith("json") or (
         _OF_EXPORTS & {folded(column) for column in columns}
     )
-    contents = contents_of(source.peeked(), columns)
     if may_be_export and _is_export(source):
         return Recognized("tool export")
     if preference_columns(source) is not None:
         return Recognized("preferences")
+    return _recognized_rows_of(source, columns)
+
+
+def _recognized_rows_of(source: RecordSource, columns: Sequence[str]) -> Recognized:
+    """Return what is evident of a table of scores."""
+    contents = contents_of(source.peeked(), columns)
     if names_scorers(columns, contents):
         return named_scorers(columns, contents, source.peeked())
     found = side_by_side(columns, contents, source.peeked)
@@ -55,7 +64,21 @@ def recognized_table(path: Path | str) -> Recognized:
     choices = unclear_choices(columns, source.peeked()) if found.columns is None else None
     if choices is not None:
         raise InputError(source.path.name, [choices])
+    if source.form == "workbook" and found.columns is None:
+        return replace(found.recognized, unclear=f"{found.recognized.unclear}{_sheets(source)}")
     return found.recognized
+
+
+def _sheets(source: RecordSource) -> str:
+    """Which sheet of a workbook is read, and which are not; nothing where there is one alone."""
+    name, others = sheets(source)
+    if not others:
+        return ""
+    verb = "is" if len(others) == 1 else "are"
+    return (
+        f". The sheet {name!r} is read, and {quoted_names(map(repr, others))} {verb} not: save the "
+        "sheets with scores as CSV UTF-8"
+    )
 
 
 def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Recognized:
@@ -112,3 +135,33 @@ def _refuse_columns_of_json(path: Path, document: Any) -> None:
             "lines=True).",
         )
         raise InputError(path.name, [fault])
+
+
+def _refuse_rows_within(source: RecordSource) -> None:
+    """Refuse an object whose only list of objects has the rows, unless it is a known export."""
+    document = source.document
+    if not isinstance(document, dict):
+        return
+    lists = [
+        name
+        for name, member in document.items()
+        if isinstance(member, list) and member and all(isinstance(row, dict) for row in member)
+    ]
+    if len(lists) != 1 or _is_export(source):
+        return
+    rows = [flat(row) for row in document[lists[0]][:ROWS]]
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    if recognized_rows(columns, rows).form == "none":
+        return
+    path, lines = source.path, source.path.with_suffix(".jsonl").name
+    raise InputError(
+        path.name,
+        [
+            Fault(
+                f"the rows are in {lists[0]!r} of the document.",
+                "Write them alone, in Python: import json, pathlib, pandas; rows = json.loads("
+                f"pathlib.Path({path.name!r}).read_text('utf-8'))[{lists[0]!r}]; pandas.DataFrame("
+                f"rows).to_json({lines!r}, orient='records', lines=True).",
+            )
+        ],
+    )

@@ -8,6 +8,7 @@ from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.score_columns.contents import ColumnContent
 from study.importing.score_columns.names import (
+    field_name,
     folded,
     kind_of,
     names_no_score,
@@ -33,8 +34,8 @@ _CONSTRUCTS = {"construct", "construct_key", "criterion", "aspect", "dimension"}
 
 def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent]) -> bool:
     """Whether a table has a row for each score, a column for each SCORER:CONSTRUCT, or pairs."""
-    names = {folded(column) for column in columns}
-    numeric = {folded(c) for c in columns if contents[c].mostly_numbers}
+    names = {field_name(column) for column in columns}
+    numeric = {field_name(c) for c in columns if contents[c].mostly_numbers}
     if names & {"response_a", "response_b"} or "scorer" in names:
         return True
     if any(
@@ -42,7 +43,7 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
     ):
         return True
     # A column `user` may have what the user wrote.
-    texts = {folded(column) for column in columns if not _may_be_names(contents[column])}
+    texts = {field_name(column) for column in columns if not _may_be_names(contents[column])}
     scorer = next(
         (n for n in WHOLE_NAMES["scorer"] if n in names and not (n in NAME_PEOPLE and n in texts)),
         None,
@@ -57,7 +58,7 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         if contents[name].mostly_numbers
         and kind_of(name) is not None
         and names_no_score(name) is None
-        and (folded(name) not in WHOLE_NAMES["scorer"] or folded(name) == "judge" != scorer)
+        and (field_name(name) not in WHOLE_NAMES["scorer"] or folded(name) == "judge" != scorer)
     ]
     if named and not names & {"value", "score", "rating"}:
         # A label next to columns of judges and raters may be anything.
@@ -82,7 +83,7 @@ def kinds_alone(columns: Sequence[str], distinct: Mapping[str, Iterable[str]]) -
     for name in WHOLE_NAMES["scorer_kind"]:
         for column in columns:
             found = {folded(word) for word in distinct.get(column, ())}
-            if folded(column) == name and len(found) > 1 and found <= set(KINDS):
+            if field_name(column) == name and len(found) > 1 and found <= set(KINDS):
                 return column
     return None
 
@@ -109,7 +110,7 @@ def named_scorers(
     records: Iterable[Record | Fault],
 ) -> Recognized:
     """Return the scorers of a table that names them, with the kinds that it tells."""
-    names = {folded(column) for column in columns}
+    names = {field_name(column) for column in columns}
     if names & {"response_a", "response_b"}:
         return Recognized("preferences")
     of_columns = [column for column in columns if ":" in column and whole_role(column) is None]
@@ -123,7 +124,7 @@ def named_scorers(
     by_column = scorer is not None and names_people(scorer)
     evidence, kinds, unknown = [], {}, []
     strange = any(word not in KINDS for word in stated.values() if word is not None)
-    own_field = kind is not None and folded(kind) not in ("source", "source_type", "type")
+    own_field = kind is not None and field_name(kind) not in ("source", "source_type", "type")
     for name, word in stated.items():
         if word is not None and own_field:
             continue
@@ -183,7 +184,7 @@ def _kind_column(columns: Sequence[str], contents: Mapping[str, ColumnContent]) 
     """The column with kinds of scorers; `source` and `type` are, where all words are kinds."""
     for name in WHOLE_NAMES["scorer_kind"]:
         for column in columns:
-            if folded(column) == name:
+            if field_name(column) == name:
                 found = {folded(word) for word in contents[column].distinct}
                 sure = name not in ("source", "source_type", "type")
                 if sure or (found and found <= set(KINDS)):
@@ -192,5 +193,5 @@ def _kind_column(columns: Sequence[str], contents: Mapping[str, ColumnContent]) 
 
 
 def _first(columns: Sequence[str], role: str) -> str | None:
-    present = {folded(column): column for column in reversed(columns)}
+    present = {field_name(column): column for column in reversed(columns)}
     return next((present[name] for name in WHOLE_NAMES[role] if name in present), None)

@@ -26,7 +26,7 @@ from study.importing.score_columns.names import (
     summaries,
     whole_role,
 )
-from study.importing.score_columns.object_scores import several_in_objects
+from study.importing.score_columns.object_scores import lists_of_scores, several_in_objects
 from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
@@ -35,6 +35,8 @@ from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
 _FAR = 20
+# So many columns of scores beside one with names of raters may be responses.
+_FEWEST_RESPONSES = 5
 # Nobody scores to more than this, where nothing else tells the range.
 _LARGEST = 1000
 
@@ -77,8 +79,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         for column in columns
         if column not in taken
         and (kind := kind_of(column)) is not None
-        and contents[column].is_prose
-        and begins_with_score(contents[column].words[0][1])
+        and (contents[column].in_lists or contents[column].is_prose)
+        and (contents[column].in_lists or begins_with_score(contents[column].words[0][1]))
         and names_no_score(column) is None
     ]
     if by_rater is not None:
@@ -110,13 +112,16 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
             return Found(
                 replace(base, unclear=problem, candidates=tuple(called), example=example), True
             )
-        problem = _missing(judges, raters, further, columns, contents)
+        turned = _row_for_each_rater(columns, further, identifying, contents)
+        if turned is not None:
+            base = replace(base, candidates=())
+        problem = turned or _missing(judges, raters, further, columns, contents)
         lacking = 2 - bool(judges) - bool(raters)
-        base = replace(base, can_be_completed=len(further) >= lacking)
-        if not (evident or further):
-            # Nothing in the table looks like scores.
-            return Found(replace(base, form="none", unclear=problem), False)
-        return Found(replace(base, unclear=problem), evident)
+        # Where nothing looks like scores, the table is of another kind.
+        form = base.form if evident or further else "none"
+        complete = turned is None and len(further) >= lacking
+        base = replace(base, form=form, unclear=problem, can_be_completed=complete)
+        return Found(base, evident or turned is not None)
     named_by = rater_column(columns, taken)
     if by_rater is None and named_by is not None and "id" not in identifying:
         told = _of_no_response(named_by, judges[0], identifying, rows)
@@ -238,6 +243,27 @@ def _missing(
     return problem
 
 
+def _row_for_each_rater(
+    columns: Sequence[str],
+    scores: Sequence[str],
+    identifying: Mapping[str, str],
+    contents: Contents,
+) -> str | None:
+    """What to do with a row for each rater and a column for each response; None for others."""
+    rater = rater_column(columns, scores)
+    if rater is None or identifying or len(scores) < _FEWEST_RESPONSES:
+        return None
+    names = contents[rater].words
+    alone = len({name for _, name in names}) == len(names) == len(contents[rater].cells) > 1
+    if not alone or contents[rater].blank:
+        return None
+    return (
+        f"each row has the scores of one rater, whom {rater!r} names, and each of {len(scores)} "
+        "columns those of one response. Turn the table, in pandas: "
+        f"frame.set_index({rater!r}).T.rename_axis('response_id').reset_index()"
+    )
+
+
 def _called_judges(judges: Sequence[str], raters: Sequence[str]) -> list[str]:
     """Columns that may be of people, since others beside them are of machines: judge_anna, gpt4."""
     sure = [name for name in judges if set(scorer_words(name).values()) & OF_JUDGES]
@@ -254,6 +280,8 @@ def named_without_scores(wanted: Sequence[str], columns: Sequence[str], contents
             continue
         if contents[column].is_empty:
             told += f"; the column {column!r} is blank"
+        elif (lists := lists_of_scores(column, contents[column])) is not None:
+            told += f"; the column {column!r} {lists}"
         elif contents[column].words and not contents[column].may_be_scores:
             told += f"; the column {column!r} contains texts{_extraction(column, contents[column])}"
     return told

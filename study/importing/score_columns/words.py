@@ -99,6 +99,9 @@ MEANS = _words("avg average mean mittelwert durchschnitt moyenne media promedio"
 SUMMARIES = MEANS | _words("median sum consensus majority")
 """What several scorers gave together, where they have columns themselves."""
 
+ABOUT_MEANS = _words("n min max minimum maximum range iqr mode")
+"""Numbers that describe the scores of which a mean is beside them."""
+
 METRICS = _words(
     "em f1 bleu rouge rougel rouge1 rouge2 meteor chrf bertscore bleurt comet exact_match metric"
 )
@@ -148,6 +151,8 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
     ),
     "system": (
         *("system", "model", "system_name", "model_name", "system_id", "model_id", "sys"),
+        *("answer_model", "response_model", "output_model", "generator", "generator_model"),
+        *("candidate_model", "target_model", "rag_system", "answer_system", "system_under_test"),
         *("modell", "systeme", "modele", "sistema", "modelo", "modello"),
     ),
     "construct": (

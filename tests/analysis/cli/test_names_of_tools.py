@@ -1,4 +1,4 @@
-"""Names that programs give to columns: camelCase, names of inner objects, Mechanical Turk, means."""
+"""Names and shapes that programs give to tables: joined words, inner objects, lists, means."""
 
 from __future__ import annotations
 
@@ -133,3 +133,108 @@ def test_answers_of_several_lines_are_texts(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "the column 'judge_output' contains texts, such as" in result.stderr
     assert "=NUMBER" not in result.stderr
+
+
+def test_a_long_table_with_joined_words(tmp_path: Path) -> None:
+    rows = [
+        {"responseId": key, "queryId": query, "evaluatorType": kind, "evaluatorName": name,
+         "score": values[place]}
+        for kind, name, values in (("human", "anna", PEOPLE), ("llm", "gpt-4o", JUDGE))
+        for place, (key, query) in enumerate(zip(IDS, QUERIES, strict=True))
+    ]  # fmt: skip
+    result = report(in_lines(tmp_path, rows))
+    assert f"gpt-4o compared with anna: {len(IDS)} responses" in compared(result), result.output
+
+
+@pytest.mark.parametrize("others", [("std", "n"), ("min", "max"), ("n_raters", "sd", "range")])
+def test_what_describes_the_mean_of_people_is_no_rater(
+    tmp_path: Path, others: tuple[str, ...]
+) -> None:
+    table = {"id": IDS, "query": QUERIES, "human_mean": [value + 0.25 for value in PEOPLE]}
+    table |= {f"human_{name}": [1 + place % 3 for place in range(len(IDS))] for name in others}
+    path = tmp_path / "t.csv"
+    pd.DataFrame({**table, "llm_score": JUDGE}).to_csv(path, index=False)
+    assert "llm_score compared with human_mean" in compared(report(path))
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_lists_of_scores_are_refused_with_how_to_part_them(tmp_path: Path, as_text: bool) -> None:
+    lists = [[value, 6 - value, 3] for value in PEOPLE]
+    frame = pd.DataFrame({"id": IDS, "query": QUERIES, "human_scores": lists, "judge": JUDGE})
+    path = tmp_path / ("t.csv" if as_text else "t.jsonl")
+    if as_text:
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    result = report(path)
+    assert result.exit_code == 2
+    assert "'human_scores' has lists, such as [" in result.stderr
+    frame = pd.read_csv(path) if as_text else pd.read_json(path, lines=True)
+    remedy = result.stderr.split("in pandas: ")[1].split("\n")[0].rstrip(".")
+    names = {"frame": frame, "pandas": pd, "json": json}
+    exec(remedy, names)
+    again = tmp_path / "again.csv"
+    names["frame"].to_csv(again, index=False)
+    assert "compared with 3 raters" in report(again).stdout
+
+
+def test_rows_of_raters_with_a_column_for_each_response_are_refused_as_such(tmp_path: Path) -> None:
+    frame = pd.DataFrame([PEOPLE, PEOPLE[::-1], JUDGE], columns=IDS)
+    frame.insert(0, "rater", ["Anna", "Ben", "GPT-4"])
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    result = report(path)
+    assert result.exit_code == 2
+    assert "each row has the scores of one rater, whom 'rater' names" in result.stderr
+    assert "frame.set_index('rater').T" in result.stderr
+    turned = pd.read_csv(path).set_index("rater").T.rename_axis("response_id").reset_index()
+    turned.to_csv(path, index=False)
+    again = report(path, "--judge", "GPT-4", "--human", "Anna", "--human", "Ben")
+    assert "GPT-4 compared with 2 raters" in compared(again), again.output
+
+
+def test_rows_within_a_document_are_named(tmp_path: Path) -> None:
+    rows = [
+        {"id": key, "human": person, "judge": judge}
+        for key, person, judge in zip(IDS, PEOPLE, JUDGE, strict=True)
+    ]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"version": 2, "meta": {"by": "x"}, "results": rows}))
+    result = report(path)
+    assert result.exit_code == 2
+    assert "the rows are in 'results' of the document" in result.stderr
+    remedy = result.stderr.split("in Python: ")[1].split("\n")[0].rstrip(".")
+    exec(remedy.replace("'t.json", f"'{tmp_path}/t.json"), {})
+    assert "judge compared with human" in compared(report(tmp_path / "t.jsonl"))
+
+
+def test_names_of_columns_in_two_rows_are_refused_as_such(tmp_path: Path) -> None:
+    names = [("item", "id"), ("item", "query"), ("human", "relevance"), ("judge", "relevance")]
+    cells = zip(IDS, QUERIES, PEOPLE, JUDGE, strict=True)
+    frame = pd.DataFrame(cells, columns=pd.MultiIndex.from_tuples(names))
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    result = report(path)
+    assert result.exit_code == 2
+    assert "the names of the columns are in two rows" in result.stderr
+    remedy = result.stderr.split("in pandas: ")[1].split("\n")[0].rstrip(".")
+    exec(remedy.replace("'t.csv'", repr(str(path))), {"pandas": pd})
+    assert "judge_relevance compared with human_relevance" in compared(report(path))
+
+
+def test_further_sheets_are_named_where_one_side_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as workbook:
+        for name, values in (("human", PEOPLE), ("judge", JUDGE)):
+            pd.DataFrame({"id": IDS, name: values}).to_excel(workbook, sheet_name=name, index=False)
+    result = report(path)
+    assert result.exit_code == 2
+    assert "The sheet 'human' is read, and 'judge' is not" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["answer_model", "generatorModel", "rag_system"])
+def test_names_of_what_gave_the_response(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.csv"
+    table = {"id": IDS, "query": QUERIES, name: OF_SYSTEMS, "gpt-4o": JUDGE, "human": PEOPLE}
+    pd.DataFrame(table).to_csv(path, index=False)
+    assert RESPONSES in compared(report(path))

@@ -98,7 +98,7 @@ def test_a_header_that_lacks_a_name_is_reported_with_its_rows(tmp_path: Path) ->
 
 def test_a_json_document_is_not_said_to_have_separators(tmp_path: Path) -> None:
     path = table(tmp_path, '{"results": [{"llm": 3, "human": 1}]}', "t.json")
-    with pytest.raises(InputError, match="There are: results") as caught:
+    with pytest.raises(InputError, match="the rows are in 'results' of the document") as caught:
         scores_of(path)
     assert "commas" not in str(caught.value)
 
