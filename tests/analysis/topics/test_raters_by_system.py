@@ -10,7 +10,9 @@ from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.pipeline.estimation import analyse
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.render.verdict_notes import notes
+from analysis.render.verdict_sentences import in_words
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.section import differences, reading, systems
 from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY
@@ -120,7 +122,7 @@ def test_systems_that_no_rater_links_are_not_compared(apart: Analysis) -> None:
 
 
 def notes_of(analysis: Analysis) -> list[str]:
-    return list(notes(analysis, "QR", "judge", "within_query"))
+    return list(map(in_words, notes(VerdictFacts(analysis, "QR", "judge"))))
 
 
 def test_one_rater_leaves_nothing_to_adjust() -> None:

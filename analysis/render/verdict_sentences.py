@@ -1,0 +1,289 @@
+"""All words of the verdicts and of what a report does not establish, as templates with slots.
+
+A condition finds a `Fact`: the name of a template and what its slots contain. `in_words` is the one
+function that makes a text of it. A slot says how its value is written:
+
+- `r` and `%`: a correlation or a share, of an estimate without its interval; `r+` and `%+` with it
+- `basis`: the responses and queries of an estimate, '36 responses to 12 queries'
+- `listed`: names, 'a, b and c'
+- a noun in the plural: a number of them, '1 query', '3 queries'
+- `is/are` and the like: the first for one, the second for another number of things
+- `+`: a part that may be empty, after a space
+
+A slot may contain another fact.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import between, correlation, counted, listed, percent, percents
+
+#: The first words of a note on two figures that seem to exclude each other.
+OPENING = "Two results contradict each other: "
+
+SCOPES = {"within_query": "within a query", "pooled": "over all responses"}
+RATERS = {"these_raters": "one of these raters", "raters_like_these": "a rater like these"}
+CONCLUSIONS = {
+    "better": "the order is better than a rater's",
+    "worse": "the order is less good than a rater's",
+    "undecided": "the order cannot be distinguished from a rater's",
+}
+
+VERDICTS: Mapping[str, str] = {
+    "statement": "{construct}: {statement}.",
+    "statement_and_level": "{construct}: {statement}; {level}.",
+    "no_result": "{reason}, so there is no result for {name}",
+    "no_scores": "{construct}: there are no scores.",
+    "people_only": "{construct}: people rated {n:responses}; there is no judge to compare.",
+    "not_significant": ", not significant after correction for {n:comparisons}",
+    # Order of responses.
+    "order_unknown": "how {name} orders responses is unknown ({reason})",
+    "order_worse": "{where} {name} orders responses less well than {rater} does "
+    "(tau-b {beside.amounts}{corrected})",
+    "order_better": "{where} {name} orders responses better than {rater} does "
+    "(tau-b {beside.amounts}{corrected})",
+    "order_undecided": "{where} {name} cannot be distinguished from {rater} in how it orders "
+    "responses (tau-b {beside.amounts}{corrected})",
+    "order_withheld": "{where} {name} and {rater} order responses with a tau-b of {beside.pair} on "
+    "average (no interval: {beside.difference.reason})",
+    "order_adjudicated": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the "
+    "adjudicated values; whether a rater does better is not stated, since an adjudicated value "
+    "favors the raters whose values it settled",
+    "order_one_rater": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the one "
+    "rater; how well a rater does is unknown without a second one",
+    "order_apart": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the mean of "
+    "the raters; a rater cannot be compared with the others, who rated too few of the same "
+    "responses",
+    "pooled": "over all responses (within a query it is unknown)",
+    "pooled_one_each": "over all responses (one a query, so the order within a query is unknown)",
+    "pooled_no_interval": "over all responses (within a query, {tau:basis} have no interval)",
+    # Level, and ends of the scale.
+    "no_bias": "it has no bias on these responses",
+    "bias_not_shown": "no bias can be shown ({amount}{interval:+}{where:+}{corrected})",
+    "lenient": "it is {amount} too lenient{interval:+}{where:+}",
+    "strict": "it is {amount} too strict{interval:+}{where:+}",
+    "many_at_end": "{share:%} of its scores are at the {end}",
+    # Categories.
+    "categories_unknown": "whether {name} chooses people's categories is unknown ({reason})",
+    "same_category": "it chose the category of {share:%} of people's ratings",
+    "categories_worse": "{name} agrees with a rater on categories less than another rater does "
+    "(kappa {beside.amounts}{corrected}); {share}",
+    "categories_better": "{name} agrees with a rater on categories more than another rater does "
+    "(kappa {beside.amounts}{corrected}); {share}",
+    "categories_undecided": "{name} cannot be distinguished from a rater in which categories it "
+    "chooses (kappa {beside.amounts}{corrected}); {share}",
+    "categories_withheld": "{name} and a rater are compared without an interval "
+    "({beside.difference.reason}) (kappa {beside.amounts}{corrected}); {share}",
+    "chance_unknown": "agreement of {name} beyond chance is unknown; {share}",
+    "kappa_adjudicated": "{name} agrees with the adjudicated categories by a kappa of {kappa:r+}; "
+    "{share}",
+    "kappa_rater": "{name} agrees with a rater by a kappa of {kappa:r+}; {share}",
+    # Preferences.
+    "own_preferences": "{construct}: {scorer}'s own preferences are people's in {accuracy:%+}.",
+    "score_differences": "{construct}: differences in {scorer}'s scores correlate {r:r+} with "
+    "people's preferences{among}.",
+    "among_raters": "; {pairs} {mean:r}",
+    "only_preferences": "{construct}: {statement}; there are no scores to compare them with.",
+    "preferences_correlate": "{pairs} correlate {mean:r}",
+    # What the brackets are.
+    "brackets_adjudicated": "Square brackets are {level:.0%} intervals over queries, with the "
+    "adjudicated values taken as fixed.",
+    "brackets": "Square brackets are {level:.0%} intervals for these raters.",
+    "brackets_of_both": "Square brackets are {level:.0%} intervals for these raters; those of a "
+    "difference from a rater like these, and of the bias beside it, are for raters like these.",
+    "corrected_claims": "{brackets} A difference from a rater or a bias is claimed where it holds "
+    "after correction for {n} comparisons.",
+}
+
+NOTES: Mapping[str, str] = {
+    # How far the statement goes.
+    "wide": "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
+    "excluded. More rated queries narrow it.",
+    "wide_of_raters": "The interval is wide: neither an advantage nor a shortfall of a size that "
+    "matters is excluded. More rated queries and raters narrow it.",
+    "order_rests_on": "That order rests on {e:basis} only.",
+    "rests_on": "That rests on {e:basis} only.",
+    "ties": "In {judge:%} of the queries the judge has no tau-b, and in {rater:%} a rater has "
+    "none, since all its scores or all of people's are equal there. The figures sum pairs over all "
+    "queries, so that these are not left out.",
+    "pearson": "Pearson's r leads to another conclusion: by it {conclusion} ({beside.amounts}). It "
+    "also depends on the distances between scores; tau-b counts the order of pairs only.",
+    "distribution": "The mean of its distribution correlates {mean:r} with people where the number "
+    "that it wrote correlates {number:r} (difference {gain:r+}).",
+    # Level and ends of the scale.
+    "order_without_level": "A high correlation with a large bias: it orders responses, but its "
+    "level is not people's. Use it to compare, not to report a level.",
+    "ceiling": "It cannot distinguish good responses from better ones at the maximum.",
+    "no_scale": "No scale is declared for {construct}: bias and the share at the maximum are "
+    "withheld. Declare it with --scale {construct}=MIN:MAX.",
+    "bias_withheld": "Its bias is withheld: {reason}.",
+    # People.
+    "people_disagree": "People agree little among themselves here (alpha {alpha:r+}): one rater is "
+    "an easy standard, and the mean of few raters is imprecise.",
+    "people_disagree_on_categories": "People agree little among themselves here (alpha "
+    "{alpha:r+}): one rater is an easy standard.",
+    "rater_apart": "{rater} agrees little with the other raters in the order of responses (tau-b "
+    "{lowest:r}; the others {next:r} to {highest:r}), which lowers what a rater reaches here.",
+    "severity_adjusted": "The systems were not rated by the same raters to the same extent: "
+    "people's figures by system are adjusted for raters' severity.",
+    "systems_withheld": "People's difference is withheld for {n:pairs} of systems: {reason}.",
+    # What was computed.
+    "unit": "In {scorer} an exact match adds {added:g} {of_a_point}where {meant:g} are meant: the "
+    "match was left at 1 while the judge's part is in points.",
+    "composed": "AC composed with lambda {weight:g} averages {mean} where people average {people}. "
+    "The difference comes from composing and is not a bias of the judge.",
+    # Contradictions.
+    "easy_queries": OPENING + "over all responses its order has a tau-b of {pooled:r+} with "
+    "people's, within a query {within:r+}. It distinguishes easy queries from hard ones, and "
+    "hardly a good response from a bad one to the same query.",
+    "close_not_ordered": OPENING + "it passes the alternative annotator test (it may replace "
+    "{rate:%} of the raters), yet within a query its order has a tau-b of {within:r+} with "
+    "people's. The test asks for closeness, which a nearly constant judge has as well.",
+    "systems_reversed": OPENING + "its order of responses has a tau-b of {tau:r} with people's, "
+    "yet of {apart:pairs} of systems that people find different it puts {against:pairs} the other "
+    "way around (people find {first} better than {second}, it does not).",
+    "composed_apart": OPENING + "the judge's own part is {amount} from people on average, while "
+    "{composed}",
+    # Metrics.
+    "metric_better": "{metric}, {of}, {does} better than {judge} does{free} ({figure}).",
+    "metric_as_good": "{metric}, {of}, {does} as well as {judge}, to within {margin:r}{free} "
+    "({figure}).",
+    "judge_better": "{judge} {does} better than {metric}, {of} ({figure}).",
+    "judge_not_better": "{judge} is not shown to {do} better than {metric}, {of} ({figure}).",
+    "judge_not_better_corrected": "{judge} is not shown to {do} better than {metric}, {of} "
+    "({figure}, before correction for the number of comparisons).",
+    "best_of": "the best of {n} metrics",
+    "order": "order{s} responses {where}",
+    "agree": "agree{s} with people's preferences",
+    "from_metric": "{measure} of {judge} minus {metric}: {e:r+}",
+    # One query.
+    "query_changes_agreement": "One query changes the agreement with people: without {query}, "
+    "{measure} is {without:r} in place of {whole:r}.",
+    "query_changes_order": "The statement on order rests on one query: without {query}, "
+    "{conclusion} (difference {e:r+}).",
+}
+
+LIMITS: Mapping[str, str] = {
+    "simulated": "Anything about people or a real judge: {names:listed} {names:is/are} simulated. "
+    "The figures show what the method finds, not what is true of a judge.",
+    "scorer_note": "Anything about {scorer} that the note on it rules out: {note}",
+    "not_computed": "Anything about {scorer}, which has no scores: it is {reason}.",
+    # People.
+    "no_ratings": "Whether any score is right: there are no human ratings.",
+    "one_rater": "How far people agree, and what another rater would say: one person rated. Every "
+    "figure speaks of this rater only.",
+    "few_raters": "Much about other raters: {n} people rated. Figures for raters like these rest "
+    "on so few and are weak; figures for these raters are not about others.",
+    "other_people": "What other kinds of people would say: {n} people rated, and figures for "
+    "raters like these are valid for people recruited as they were.",
+    "adjudicated": "How a judge compares with a rater: the reference is adjudicated, and favors "
+    "the raters whose values it settled.",
+    "rules": "How {judges:listed} would score {construct} under the raters' rules, which "
+    "{judges:its prompt lacks/their prompts lack}: {rules}",
+    "rules_unknown": "Whether {judge} was given the rules that raters followed on "
+    "{constructs:listed}: its prompt is not known here.",
+    # The sample.
+    "preferences_only": "Anything beyond {rated:queries} with preferences.",
+    "queries": "Anything beyond these {queries:queries}: intervals treat the queries as a random "
+    "sample of the queries that matter.",
+    "queries_and_systems": "Anything beyond these {queries:queries} and {systems:systems}: "
+    "intervals treat the queries as a random sample of the queries that matter, and the systems as "
+    "the only ones.",
+    "few_queries": "Small differences: people rated responses to {rated:queries}, which leaves "
+    "intervals wide, and estimates of small shares rough.",
+    "unrated_queries": "Agreement on the {unrated:,} queries that were not rated: it is assumed to "
+    "be as on the {rated:,} rated ones, which holds if these were drawn at random.",
+    "no_systems": "Anything about systems: the table has none.",
+    "few_systems": "How a judge ranks systems: there {systems:is/are} {systems}.",
+    "unequal_draw": "Figures for the whole pool: responses were drawn with stated probabilities, "
+    "and figures other than the corrected means and `choice_regret` are not weighted by them.",
+    # How it was rated and judged.
+    "sequential": "That intervals are valid at every stop: the design was sequential. Interim "
+    "figures were computed {looks:times} while people rated. The interval of a declared stopping "
+    "rule allows for that; the intervals here do not, and cover less than their level if rating "
+    "ended because of what was seen.",
+    "one_run": "Whether {judges:listed} would give the same scores again: each response has one "
+    "score of {judges:it/each}. Run-to-run variation is not in any interval.",
+    "first_run": "How much figures vary from run to run: each uses the first scores of one run. "
+    "Repeats and further runs are compared in the section on stability.",
+    "missing": "What {whose} would have said where a value is missing ({n:values}, not counting "
+    "what was not assigned): missing values are left out, which is harmless only if they do not "
+    "differ from the others.",
+    # Scales, and the number of constructs.
+    "no_scales": "Bias and ceilings on {constructs:listed}: no scale is declared (--scale "
+    "{constructs[0]}=MIN:MAX).",
+    "nominal": "Order, level and means on {constructs:listed}: the scale is nominal, so only "
+    "agreement on categories is computed.",
+    "many_constructs": "Anything about all constructs at once by intervals: each is valid for its "
+    "figure alone, and with many figures some exclude the truth by chance. Sentences that claim a "
+    "difference are corrected for that.",
+}
+
+_LIMIT = "limit: "
+_TEMPLATES = {**VERDICTS, **NOTES, **{_LIMIT + name: text for name, text in LIMITS.items()}}
+
+
+class Fact(NamedTuple):
+    """What a condition found: the name of a template, and what its slots contain."""
+
+    name: str
+    slots: Mapping[str, Any]
+
+
+def fact(name: str, /, **slots: Any) -> Fact:
+    """A fact with these slots."""
+    return Fact(name, slots)
+
+
+def limit(name: str, /, **slots: Any) -> Fact:
+    """Something that a report does not establish."""
+    return Fact(_LIMIT + name, slots)
+
+
+def in_words(found: Fact | None) -> str:
+    """The text of a fact; empty where none was found."""
+    return "" if found is None else _SLOTS.vformat(_TEMPLATES[found.name], (), found.slots)
+
+
+def _basis(e: Estimate) -> str:
+    return f"{counted(e.n_responses, 'response')} to {counted(e.n_queries, 'query', 'queries')}"
+
+
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "r": lambda value: correlation(_number(value)),
+    "r+": lambda e: f"{correlation(e.value)} {between(e)}".rstrip(),
+    "%": lambda value: percent(_number(value)),
+    "%+": lambda e: f"{percent(e.value)} {percents(e)}".rstrip(),
+    "+": lambda part: f" {part}" if part else "",
+    "basis": _basis,
+    "listed": listed,
+}
+
+
+def _number(value: Estimate | float) -> float:
+    return value.value if isinstance(value, Estimate) else value
+
+
+class _Slots(string.Formatter):
+    """Writes slots in the forms that this module names."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None or isinstance(value, Fact):
+            return in_words(value)
+        if format_spec in _FORMS:
+            return _FORMS[format_spec](value)
+        if "/" in format_spec:
+            one, several = format_spec.split("/")
+            n = len(value) if isinstance(value, Sequence) else value
+            return one if n == 1 else several
+        if len(format_spec) > 1 and format_spec.isalpha():
+            singular = "query" if format_spec == "queries" else format_spec[:-1]
+            return counted(value, singular, format_spec)
+        return str(super().format_field(value, format_spec))
+
+
+_SLOTS = _Slots()
