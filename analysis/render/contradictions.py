@@ -8,9 +8,9 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER
 from analysis.render.formatting import amount, points
+from analysis.render.sentences import Fact, fact
 from analysis.render.verdict_facts import VerdictFacts
 from analysis.render.verdict_notes import ORDERS_WELL
-from analysis.render.verdict_sentences import Fact, fact
 
 #: A tau-b below this counts as none; on normal scores it is a correlation of .2.
 NIL = 0.13

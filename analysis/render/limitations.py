@@ -1,6 +1,6 @@
 """What a report does not establish, given its data.
 
-Each function finds facts; the words are in `verdict_sentences`.
+Each function finds facts; the words are in `sentence_templates`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.render.verdict_sentences import Fact, in_words, limit
+from analysis.render.sentences import Fact, fact, in_words
 
 FEW_RATERS = 5
 FEW_QUERIES = 50
@@ -31,24 +31,24 @@ def _about_scorers(analysis: Analysis) -> Iterator[Fact]:
     kinds, options = analysis.scorer_kinds, analysis.options
     simulated = sorted(name for name in kinds if SIMULATED in name.lower())
     if simulated:
-        yield limit("simulated", names=simulated)
+        yield fact("simulated", names=simulated)
     for name in kinds:
         # The note on a derived scorer describes how it is computed.
         if name in options.scorer_notes and name not in options.derived_from:
-            yield limit("scorer_note", scorer=name, note=options.scorer_notes[name])
+            yield fact("scorer_note", scorer=name, note=options.scorer_notes[name])
     for name, reason in options.not_computed.items():
-        yield limit("not_computed", scorer=name, reason=reason)
+        yield fact("not_computed", scorer=name, reason=reason)
 
 
 def _about_people(analysis: Analysis) -> Iterator[Fact]:
     n = sum(kind == "human" for kind in analysis.scorer_kinds.values())
     adjudicated = analysis.options.reference == "adjudicated"
     if n > 1:
-        yield limit("few_raters" if n < FEW_RATERS else "other_people", n=n)
+        yield fact("few_raters" if n < FEW_RATERS else "other_people", n=n)
     elif n or not adjudicated:
-        yield limit("one_rater" if n else "no_ratings")
+        yield fact("one_rater" if n else "no_ratings")
     if adjudicated:
-        yield limit("adjudicated")
+        yield fact("adjudicated")
 
 
 def _about_rules(analysis: Analysis) -> Iterator[Fact]:
@@ -66,24 +66,24 @@ def _about_rules(analysis: Analysis) -> Iterator[Fact]:
             unknown.setdefault(apart.judge, []).append(apart.construct)
     for (construct, rules), names in judges.items():
         quoted = " ".join(f"\u201c{rule}\u201d" for rule in rules)
-        yield limit("rules", judges=names, construct=construct, rules=quoted)
+        yield fact("rules", judges=names, construct=construct, rules=quoted)
     for judge, constructs in unknown.items():
-        yield limit("rules_unknown", judge=judge, constructs=constructs)
+        yield fact("rules_unknown", judge=judge, constructs=constructs)
 
 
 def _about_sample(analysis: Analysis) -> Iterator[Fact]:
     scores = analysis.scores
     queries, rated = len(scores.queries), len(analysis.context.rated_queries)
     if scores.frame.empty:
-        yield limit("preferences_only", rated=rated)
+        yield fact("preferences_only", rated=rated)
         return
     systems = len(scores.systems)
     name = "queries_and_systems" if systems else "queries"
-    yield limit(name, queries=queries, systems=systems)
+    yield fact(name, queries=queries, systems=systems)
     if 0 < rated < FEW_QUERIES:
-        yield limit("few_queries", rated=rated)
+        yield fact("few_queries", rated=rated)
     if 0 < rated < queries:
-        yield limit("unrated_queries", rated=rated, unrated=queries - rated)
+        yield fact("unrated_queries", rated=rated, unrated=queries - rated)
 
 
 def _about_systems(analysis: Analysis) -> Iterator[Fact]:
@@ -92,15 +92,15 @@ def _about_systems(analysis: Analysis) -> Iterator[Fact]:
         return
     if len(scores.systems) < 3:
         name = "few_systems" if scores.systems else "no_systems"
-        yield limit(name, systems=len(scores.systems))
+        yield fact(name, systems=len(scores.systems))
     if scores.frame["inclusion_prob"].ne(1).any():
-        yield limit("unequal_draw")
+        yield fact("unequal_draw")
 
 
 def _about_runs(analysis: Analysis) -> Iterator[Fact]:
     options, frame = analysis.options, analysis.scores.frame
     if options.interim_analyses:
-        yield limit("sequential", looks=options.interim_analyses)
+        yield fact("sequential", looks=options.interim_analyses)
     repeated = set(frame.loc[frame["repeat"] > 0, "scorer"])
     judges = [
         name
@@ -110,9 +110,9 @@ def _about_runs(analysis: Analysis) -> Iterator[Fact]:
     runs = Counter(map(options.judge_of, judges))
     once = [n for n in judges if runs[options.judge_of(n)] == 1 and n not in repeated]
     if once:
-        yield limit("one_run", judges=once)
+        yield fact("one_run", judges=once)
     elif judges:
-        yield limit("first_run")
+        yield fact("first_run")
 
 
 def _about_gaps(analysis: Analysis) -> Iterator[Fact]:
@@ -123,16 +123,16 @@ def _about_gaps(analysis: Analysis) -> Iterator[Fact]:
     for kind, whose in (("judge", "the judge"), ("human", "people")):
         missing = frame["value"].isna() & unplanned & (frame["scorer_kind"] == kind)
         if missing.any():
-            yield limit("missing", whose=whose, n=int(np.count_nonzero(missing.to_numpy())))
+            yield fact("missing", whose=whose, n=int(np.count_nonzero(missing.to_numpy())))
 
 
 def _about_constructs(analysis: Analysis) -> Iterator[Fact]:
     scores = analysis.scores
     undeclared = [key for key in scores.constructs if scores.scale(key) is None]
     if undeclared:
-        yield limit("no_scales", constructs=undeclared)
+        yield fact("no_scales", constructs=undeclared)
     nominal = [key for key in scores.constructs if analysis.context.nominal([key])]
     if nominal:
-        yield limit("nominal", constructs=nominal)
+        yield fact("nominal", constructs=nominal)
     if len(scores.constructs) > 1:
-        yield limit("many_constructs")
+        yield fact("many_constructs")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.verdict_sentences import SCOPES, Fact, fact
+from analysis.render.sentence_templates import SCOPES
+from analysis.render.sentences import Fact, fact
 
 #: The measure that is decided on where people compared two responses.
 ON_PREFERENCES = "spearman"

@@ -20,7 +20,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
 from analysis.render.formatting import NOISE, between, correlation, is_zero
-from analysis.render.verdict_sentences import SCOPES, Fact, fact
+from analysis.render.sentence_templates import SCOPES
+from analysis.render.sentences import Fact, fact
 from study.base.scales import Scale
 
 Comparison = Literal["better", "worse", "undecided", "withheld"]

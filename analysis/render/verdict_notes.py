@@ -1,6 +1,6 @@
 """What a verdict adds to its sentence: how to read its figures, and what they rest on.
 
-Each function finds facts; the words are in `verdict_sentences`.
+Each function finds facts; the words are in `sentence_templates`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from analysis.core.construct_data import EXPECTED
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER
 from analysis.decisions.standards import standards
+from analysis.render.sentence_templates import CONCLUSIONS
+from analysis.render.sentences import Fact, fact, in_words
 from analysis.render.verdict_facts import Comparison, VerdictFacts, outcome
-from analysis.render.verdict_sentences import CONCLUSIONS, Fact, fact, in_words
 
 #: A share of queries without a tau-b, and of scores at the maximum, from which a note says so.
 NOTABLE_SHARE, HALF = 0.25, 0.5

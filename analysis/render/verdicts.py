@@ -23,9 +23,10 @@ from analysis.core.statistic import ORDER, Target
 from analysis.render.contradictions import contradictions
 from analysis.render.formatting import amount, between, is_zero, on_scale
 from analysis.render.metric_notes import beside_metrics
+from analysis.render.sentence_templates import RATERS
+from analysis.render.sentences import Fact, fact, in_words
 from analysis.render.verdict_facts import Comparison, VerdictFacts
 from analysis.render.verdict_notes import NOTABLE_SHARE, influence_notes, notes
-from analysis.render.verdict_sentences import RATERS, Fact, fact, in_words
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from analysis.render.metric_notes import (
     difference_of,
     family,
 )
-from analysis.render.verdict_sentences import in_words
+from analysis.render.sentences import in_words
 from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
 from analysis.topics.agreement.judge_comparison import COMPARED, compared_judges
 from analysis.topics.agreement.preferences import compared_on_preferences

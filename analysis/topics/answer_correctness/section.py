@@ -8,9 +8,9 @@ from analysis.core.analysis import Analysis
 from analysis.render.contradictions import composed_mean
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
+from analysis.render.sentences import in_words
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.render.verdict_notes import unit_slip
-from analysis.render.verdict_sentences import in_words
 from analysis.topics.answer_correctness import estimates, lambda_sweep
 
 

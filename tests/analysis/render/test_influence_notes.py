@@ -7,9 +7,9 @@ import pytest
 
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import Target
+from analysis.render.sentences import in_words
 from analysis.render.verdict_facts import Comparison, VerdictFacts
 from analysis.render.verdict_notes import influence_notes
-from analysis.render.verdict_sentences import in_words
 
 
 class OfTheseRaters(VerdictFacts):

@@ -10,9 +10,9 @@ from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.pipeline.estimation import analyse
+from analysis.render.sentences import in_words
 from analysis.render.verdict_facts import VerdictFacts
 from analysis.render.verdict_notes import notes
-from analysis.render.verdict_sentences import in_words
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.section import differences, reading, systems
 from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY

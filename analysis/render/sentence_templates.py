@@ -1,26 +1,11 @@
-"""All words of the verdicts and of what a report does not establish, as templates with slots.
+"""All words of answers, first lines, verdicts, notes and limits, as templates with slots.
 
-A condition finds a `Fact`: the name of a template and what its slots contain. `in_words` is the one
-function that makes a text of it. A slot says how its value is written:
-
-- `r` and `%`: a correlation or a share, of an estimate without its interval; `r+` and `%+` with it
-- `basis`: the responses and queries of an estimate, '36 responses to 12 queries'
-- `listed`: names, 'a, b and c'
-- a noun in the plural: a number of them, '1 query', '3 queries'
-- `is/are` and the like: the first for one, the second for another number of things
-- `+`: a part that may be empty, after a space
-
-A slot may contain another fact.
+`sentences` fills them: what stands after the colon of a slot says how its value is written.
 """
 
 from __future__ import annotations
 
-import string
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
-
-from analysis.core.estimates import Estimate
-from analysis.render.formatting import between, correlation, counted, listed, percent, percents
+from collections.abc import Mapping
 
 #: The first words of a note on two figures that seem to exclude each other.
 OPENING = "Two results contradict each other: "
@@ -31,6 +16,92 @@ CONCLUSIONS = {
     "better": "the order is better than a rater's",
     "worse": "the order is less good than a rater's",
     "undecided": "the order cannot be distinguished from a rater's",
+}
+
+#: The end of a figure that is compared with a number of its own kind.
+REQUIRED = " {e:r+}, {above} {least} is required"
+
+ANSWERS: Mapping[str, str] = {
+    # What decides.
+    "not_told": "the table does not tell: {reason}.",
+    "not_known": "{whose}not known, since {reason}.",
+    "decided": "{whose}{figure}{chance}{limits}.",
+    "chance_on_one": "; {chance} is the chance of that, not of telling systems apart",
+    "chance_on_all": "; {chance} is the chance of that on every construct, not of telling systems "
+    "apart",
+    "alt_test_winning_rate": "the alternative annotator test shows that it may replace {e:%} of "
+    "{e.n_raters:raters}, {threshold:%} are needed ({p})",
+    "true_positive_rate": "true positive rate {e:r+}, at least {least}",
+    "true_negative_rate": "true negative rate {e:r+}, at least {least}",
+    "majority_accuracy": "its choice is that of {e.n_raters:the rater/most raters} in {e:%} of the "
+    "pairs {e:[%]}, at least {threshold:%}",
+    "concordance": "{e:%} of pairs{to_one} ordered alike {e:[%]}, at least {threshold:%}",
+    "concordance_difference": "{judge:%} of pairs{to_one} ordered as the rater's first ratings do, "
+    "{repeat:%} by the rater's own repeat: {e:r+}, at least {least}",
+    "choice_regret": "choosing {e.systems[0]}{best} as the judge does costs {amount} {interval} of "
+    "people's mean{known}, allowed are {margin}",
+    "ratings_of": " (ratings of {rated:,} of {judged:,} judged queries, corrected by the judge)",
+    "decision": "{e.systems[0]} minus {e.systems[1]} is {people} by people and {judge} by the "
+    "judge; choosing by the judge may cost at most {margin}",
+    "bias": "bias{on} {amount} {interval}, allowed are ±{margin}",
+    "human_ceiling_difference": "tau-b {where} minus that of one of these raters" + REQUIRED,
+    "average_rater_difference": "tau-b {where} minus the average rater's" + REQUIRED,
+    "pairwise_accuracy_difference": "share of pairs ordered as people do minus a rater's"
+    + REQUIRED,
+    "kendall_tau_b": "tau-b {where}" + REQUIRED,
+    "majority_accuracy_difference": "accuracy against the majority minus a rater's" + REQUIRED,
+    "kappa_difference": "kappa minus that of two raters" + REQUIRED,
+    # What would settle an answer.
+    "needed_first": "needed first: {reason}",
+    "more_queries": "about {further} rated by these raters would decide it (`ccrs plan`)",
+    "more_raters": "{about}{further} would decide it, more queries alone would not (`ccrs plan`)",
+    "too_close": "the figure is too close to its threshold for any practical number of queries",
+    # What answers and brackets mean.
+    "yes_and_no": "Yes and no{whole} are each false with a probability of at most {alpha:.0%}: the "
+    "interval of every figure that decides is on that side of its threshold.",
+    "chances": " Likely, open and unlikely give the chance that the use meets its standard.",
+    "both_targets": " These raters are the panel as it is; raters like these are drawn as they "
+    "were.",
+    "figures_stay": " What would decide an answer assumes that the figures stay as they are.",
+    "answer_brackets": " Square brackets are {answers:.0%} intervals in answers{wider} and "
+    "{level:.0%} intervals elsewhere.",
+    "wider_brackets": ", or of the level beside them, which allows for the number of answers and "
+    "of systems,",
+    # Corrected means.
+    "no_corrected_mean": "no corrected mean: {reason}",
+    "corrected_mean": "the corrected mean is known to ±{width}{alone} ({n:rated responses})",
+    "by_ratings_alone": ", ±{width} by the ratings alone",
+}
+
+FIRST_LINES: Mapping[str, str] = {
+    # What was compared.
+    "compared": "{scorer} compared with {people}: {n:responses}{where}; {scale}.",
+    "compared_preferences": "{scorer} compared with the preferences of {people}: {n:pairs} of "
+    "responses.",
+    "nothing_compared": "{scorer}: there are no ratings by people to compare its scores with.",
+    # The agreement.
+    "alike": "Pairs{to_one} ordered alike: {e:%+}{few}{tau}",
+    "few_compared": " on {compared:,} of {n:,} queries",
+    "and_tau": "; tau-b {e:r+}",
+    "order_undefined": "Order: not defined, {reason}",
+    "same_value": "Same value: {e:%+}{near}",
+    "and_near": "; within one {step} {e:%+}",
+    "level": "Bias: {plus}{amount}{interval:+}{whom}",
+    "level_undefined": "Bias: not defined, {reason}",
+    "passed": "of the responses that people passed, it passed {e:%+}",
+    "failed": "of those that they failed, it failed {e:%+}",
+    "categories": "Same category: {e:%+}{kappa}",
+    "accuracy": "Accuracy: {e:%+}{kappa}{ac1}",
+    "accuracy_undefined": "Accuracy: not defined, {reason}",
+    "and_kappa": "; kappa {e:r+}",
+    "and_ac1": "; AC1 {e:r+}",
+    "majority": "Against the majority: {judge:%+}; a rater against the majority of the others "
+    "{rater:%+}",
+    "both_orders": "Same choice in both orders: {e:%+}{first}",
+    "and_first": "; prefers what is shown first by {e.value:+.0%}",
+    # What was not asked.
+    "no_answer": "No answer can be given: {reason}.",
+    "not_asked": "Not asked of this table: {uses}.",
 }
 
 VERDICTS: Mapping[str, str] = {
@@ -222,68 +293,3 @@ LIMITS: Mapping[str, str] = {
     "figure alone, and with many figures some exclude the truth by chance. Sentences that claim a "
     "difference are corrected for that.",
 }
-
-_LIMIT = "limit: "
-_TEMPLATES = {**VERDICTS, **NOTES, **{_LIMIT + name: text for name, text in LIMITS.items()}}
-
-
-class Fact(NamedTuple):
-    """What a condition found: the name of a template, and what its slots contain."""
-
-    name: str
-    slots: Mapping[str, Any]
-
-
-def fact(name: str, /, **slots: Any) -> Fact:
-    """A fact with these slots."""
-    return Fact(name, slots)
-
-
-def limit(name: str, /, **slots: Any) -> Fact:
-    """Something that a report does not establish."""
-    return Fact(_LIMIT + name, slots)
-
-
-def in_words(found: Fact | None) -> str:
-    """The text of a fact; empty where none was found."""
-    return "" if found is None else _SLOTS.vformat(_TEMPLATES[found.name], (), found.slots)
-
-
-def _basis(e: Estimate) -> str:
-    return f"{counted(e.n_responses, 'response')} to {counted(e.n_queries, 'query', 'queries')}"
-
-
-_FORMS: Mapping[str, Callable[[Any], str]] = {
-    "r": lambda value: correlation(_number(value)),
-    "r+": lambda e: f"{correlation(e.value)} {between(e)}".rstrip(),
-    "%": lambda value: percent(_number(value)),
-    "%+": lambda e: f"{percent(e.value)} {percents(e)}".rstrip(),
-    "+": lambda part: f" {part}" if part else "",
-    "basis": _basis,
-    "listed": listed,
-}
-
-
-def _number(value: Estimate | float) -> float:
-    return value.value if isinstance(value, Estimate) else value
-
-
-class _Slots(string.Formatter):
-    """Writes slots in the forms that this module names."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if value is None or isinstance(value, Fact):
-            return in_words(value)
-        if format_spec in _FORMS:
-            return _FORMS[format_spec](value)
-        if "/" in format_spec:
-            one, several = format_spec.split("/")
-            n = len(value) if isinstance(value, Sequence) else value
-            return one if n == 1 else several
-        if len(format_spec) > 1 and format_spec.isalpha():
-            singular = "query" if format_spec == "queries" else format_spec[:-1]
-            return counted(value, singular, format_spec)
-        return str(super().format_field(value, format_spec))
-
-
-_SLOTS = _Slots()

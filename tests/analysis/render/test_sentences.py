@@ -1,13 +1,13 @@
 """The slots of templates: how their values are written, and that every template can be filled."""
 
 import string
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from analysis.core.estimates import Estimate
-from analysis.render import verdict_sentences as words
-from analysis.render.verdict_sentences import Fact, fact, in_words
+from analysis.render import sentence_templates
+from analysis.render.sentences import FORMS, TEMPLATES, Fact, fact, in_words
 
 TAU = Estimate(
     "kendall_tau_b", constructs=("QR",), scorers=("judge",), scope="pooled", target="these_raters",
@@ -17,7 +17,7 @@ TAU = Estimate(
 
 def written(slot: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """The text of a template with this slot alone."""
-    monkeypatch.setitem(words._TEMPLATES, "alone", f"{{value{slot}}}")
+    monkeypatch.setitem(cast(dict[str, str], TEMPLATES), "alone", f"{{value{slot}}}")
     return in_words(fact("alone", value=value))
 
 
@@ -38,6 +38,7 @@ def written(slot: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> str:
         (":queries", 1, "1 query"),
         (":queries", 4719, "4,719 queries"),
         (":pairs", 2, "2 pairs"),
+        (":rated responses", 1, "1 rated response"),
         (":is/are", 1, "is"),
         (":is/are", ["a", "b"], "are"),
         (":,", 1200, "1,200"),
@@ -60,9 +61,17 @@ def test_a_slot_without_a_value_is_an_error() -> None:
         in_words(Fact("bias_withheld", {}))
 
 
-@pytest.mark.parametrize("template", words._TEMPLATES.values(), ids=words._TEMPLATES)
+def test_no_two_templates_have_one_name() -> None:
+    tables = (
+        sentence_templates.ANSWERS, sentence_templates.FIRST_LINES, sentence_templates.VERDICTS,
+        sentence_templates.NOTES, sentence_templates.LIMITS,
+    )  # fmt: skip
+    assert sum(map(len, tables)) == len(TEMPLATES)
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 def test_every_form_of_a_slot_is_known(template: str) -> None:
     for _, _, form, _ in string.Formatter().parse(template):
-        plural = form is not None and len(form) > 1 and form.isalpha() and form.endswith("s")
-        known = form in {None, "", ",", "g", ".0%", *words._FORMS} or "/" in str(form)
+        plural = form is not None and form.replace(" ", "").isalpha() and form[1:].endswith("s")
+        known = form in {None, "", ",", "g", ".0%", "+.0%", *FORMS} or "/" in str(form)
         assert plural or known, form
