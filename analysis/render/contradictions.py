@@ -27,24 +27,31 @@ def contradictions(facts: VerdictFacts) -> Iterator[Fact]:
     data = facts.analysis.rated.get(facts.construct)
     if not facts.scorer or data is None or data.reference_missing:
         return
-    within, pooled = (facts.first(ORDER, scope=scope) for scope in ("within_query", "pooled"))
-    if within is not None and within.value < NIL:
-        if pooled is not None and pooled.value >= ORDERS_WELL:
-            yield fact("easy_queries", pooled=pooled, within=within)
-        rate = facts.first("alt_test_winning_rate")
-        if rate is not None and rate.params.get("passed") == "yes":
-            yield fact("close_not_ordered", rate=rate, within=within)
-    best = max((e.value for e in (within, pooled) if e is not None), default=float("nan"))
+    taus = {scope: facts.first(ORDER, scope=scope) for scope in ("within_query", "pooled")}
+    if taus["within_query"] is not None and taus["within_query"].value < NIL:
+        yield from _within_a_query(facts, taus["within_query"], taus["pooled"])
+    best = max((e.value for e in taus.values() if e is not None), default=float("nan"))
     if best >= ORDERS_WELL:
         yield from _systems(facts, best)
     yield from _composed(facts)
 
 
+def _within_a_query(
+    facts: VerdictFacts, within: Estimate, pooled: Estimate | None
+) -> Iterator[Fact]:
+    """Results that look good beside no order within a query."""
+    if pooled is not None and pooled.value >= ORDERS_WELL:
+        yield fact("easy_queries", pooled=pooled, within=within)
+    rate = facts.first("alt_test_winning_rate")
+    if rate is not None and rate.params.get("passed") == "yes":
+        yield fact("close_not_ordered", rate=rate, within=within)
+
+
 def _systems(facts: VerdictFacts, best: float) -> Iterator[Fact]:
     """Pairs of systems that people find different in one direction and the scorer in the other."""
     records = facts.select("system_difference")
-    people = [e for e in records if e.n_raters and e.has_interval]
-    apart = [e for e in people if facts.analysis.claims.hold(SYSTEMS, e)]
+    hold = facts.analysis.claims.hold
+    apart = [e for e in records if e.n_raters and e.has_interval and hold(SYSTEMS, e)]
     # On the rated responses, where there are others; they come last.
     by_pair = {e.systems: e.value for e in records if e.scorers == (facts.scorer,) and e.defined}
     against = [e for e in apart if by_pair.get(e.systems, 0) * e.value < 0]

@@ -51,7 +51,16 @@ ANSWERS: Mapping[str, str] = {
     "kendall_tau_b": "tau-b {where}" + REQUIRED,
     "majority_accuracy_difference": "accuracy against the majority minus a rater's" + REQUIRED,
     "kappa_difference": "kappa minus that of two raters" + REQUIRED,
-    # What would settle an answer.
+    "yes_on_one": "Yes on {names:listed}{whom}: {figure}",
+    "yes_on_several": "Yes on {names:listed}{whom}. {names[0]}: {figure}",
+    "for_answers": "{uses}: {limits}.",
+    # What would settle an answer, and what to do next.
+    "rate_more": "Rate more queries: {n:answers} may be decided so, the first by about {further} "
+    "further queries (`ccrs plan`).",
+    "report_corrected": "Report corrected means in place of the judge's own. On {construct} "
+    "{corrected}.",
+    "check_again": "Where the judge serves ({uses:listed}), check it again when its model, prompts "
+    "or server change: `ccrs check`.",
     "needed_first": "needed first: {reason}",
     "more_queries": "about {further} rated by these raters would decide it (`ccrs plan`)",
     "more_raters": "{about}{further} would decide it, more queries alone would not (`ccrs plan`)",
@@ -104,6 +113,18 @@ FIRST_LINES: Mapping[str, str] = {
     "not_asked": "Not asked of this table: {uses}.",
 }
 
+#: Figures that stand at the end or the beginning of several sentences.
+BY_TAU = " (tau-b {beside.amounts}{corrected})"
+BY_KAPPA = " (kappa {beside.amounts}{corrected}); {share}"
+AGREEMENT = "{where} {name}'s order of responses has a tau-b of {tau:r+} with "
+BRACKETS = "Square brackets are {level:.0%} intervals"
+
+#: The agreement of two raters, and its mean over several pairs of them.
+OF_TWO = (
+    "the two raters' preferences with each other/"
+    "two raters' preferences with each other, on average"
+)
+
 VERDICTS: Mapping[str, str] = {
     "statement": "{construct}: {statement}.",
     "statement_and_level": "{construct}: {statement}; {level}.",
@@ -113,42 +134,37 @@ VERDICTS: Mapping[str, str] = {
     "not_significant": ", not significant after correction for {n:comparisons}",
     # Order of responses.
     "order_unknown": "how {name} orders responses is unknown ({reason})",
-    "order_worse": "{where} {name} orders responses less well than {rater} does "
-    "(tau-b {beside.amounts}{corrected})",
-    "order_better": "{where} {name} orders responses better than {rater} does "
-    "(tau-b {beside.amounts}{corrected})",
+    "order_worse": "{where} {name} orders responses less well than {rater} does" + BY_TAU,
+    "order_better": "{where} {name} orders responses better than {rater} does" + BY_TAU,
     "order_undecided": "{where} {name} cannot be distinguished from {rater} in how it orders "
-    "responses (tau-b {beside.amounts}{corrected})",
+    "responses" + BY_TAU,
     "order_withheld": "{where} {name} and {rater} order responses with a tau-b of {beside.pair} on "
     "average (no interval: {beside.difference.reason})",
-    "order_adjudicated": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the "
-    "adjudicated values; whether a rater does better is not stated, since an adjudicated value "
-    "favors the raters whose values it settled",
-    "order_one_rater": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the one "
-    "rater; how well a rater does is unknown without a second one",
-    "order_apart": "{where} {name}'s order of responses has a tau-b of {tau:r+} with the mean of "
-    "the raters; a rater cannot be compared with the others, who rated too few of the same "
-    "responses",
+    "order_adjudicated": AGREEMENT + "the adjudicated values; whether a rater does better is not "
+    "stated, since an adjudicated value favors the raters whose values it settled",
+    "order_one_rater": AGREEMENT + "the one rater; how well a rater does is unknown without a "
+    "second one",
+    "order_apart": AGREEMENT + "the mean of the raters; a rater cannot be compared with the "
+    "others, who rated too few of the same responses",
     "pooled": "over all responses (within a query it is unknown)",
     "pooled_one_each": "over all responses (one a query, so the order within a query is unknown)",
     "pooled_no_interval": "over all responses (within a query, {tau:basis} have no interval)",
     # Level, and ends of the scale.
     "no_bias": "it has no bias on these responses",
     "bias_not_shown": "no bias can be shown ({amount}{interval:+}{where:+}{corrected})",
-    "lenient": "it is {amount} too lenient{interval:+}{where:+}",
-    "strict": "it is {amount} too strict{interval:+}{where:+}",
+    "biased": "it is {amount} too {way}{interval:+}{where:+}",
     "many_at_end": "{share:%} of its scores are at the {end}",
     # Categories.
     "categories_unknown": "whether {name} chooses people's categories is unknown ({reason})",
     "same_category": "it chose the category of {share:%} of people's ratings",
-    "categories_worse": "{name} agrees with a rater on categories less than another rater does "
-    "(kappa {beside.amounts}{corrected}); {share}",
-    "categories_better": "{name} agrees with a rater on categories more than another rater does "
-    "(kappa {beside.amounts}{corrected}); {share}",
+    "categories_worse": "{name} agrees with a rater on categories less than another rater does"
+    + BY_KAPPA,
+    "categories_better": "{name} agrees with a rater on categories more than another rater does"
+    + BY_KAPPA,
     "categories_undecided": "{name} cannot be distinguished from a rater in which categories it "
-    "chooses (kappa {beside.amounts}{corrected}); {share}",
+    "chooses" + BY_KAPPA,
     "categories_withheld": "{name} and a rater are compared without an interval "
-    "({beside.difference.reason}) (kappa {beside.amounts}{corrected}); {share}",
+    "({beside.difference.reason})" + BY_KAPPA,
     "chance_unknown": "agreement of {name} beyond chance is unknown; {share}",
     "kappa_adjudicated": "{name} agrees with the adjudicated categories by a kappa of {kappa:r+}; "
     "{share}",
@@ -157,15 +173,14 @@ VERDICTS: Mapping[str, str] = {
     "own_preferences": "{construct}: {scorer}'s own preferences are people's in {accuracy:%+}.",
     "score_differences": "{construct}: differences in {scorer}'s scores correlate {r:r+} with "
     "people's preferences{among}.",
-    "among_raters": "; {pairs} {mean:r}",
+    "among_raters": "; {n:" + OF_TWO + "} {mean:r}",
     "only_preferences": "{construct}: {statement}; there are no scores to compare them with.",
-    "preferences_correlate": "{pairs} correlate {mean:r}",
+    "preferences_correlate": "{n:" + OF_TWO + "} correlate {mean:r}",
     # What the brackets are.
-    "brackets_adjudicated": "Square brackets are {level:.0%} intervals over queries, with the "
-    "adjudicated values taken as fixed.",
-    "brackets": "Square brackets are {level:.0%} intervals for these raters.",
-    "brackets_of_both": "Square brackets are {level:.0%} intervals for these raters; those of a "
-    "difference from a rater like these, and of the bias beside it, are for raters like these.",
+    "brackets_adjudicated": BRACKETS + " over queries, with the adjudicated values taken as fixed.",
+    "brackets": BRACKETS + " for these raters.",
+    "brackets_of_both": BRACKETS + " for these raters; those of a difference from a rater like "
+    "these, and of the bias beside it, are for raters like these.",
     "corrected_claims": "{brackets} A difference from a rater or a bias is claimed where it holds "
     "after correction for {n} comparisons.",
 }
@@ -173,9 +188,7 @@ VERDICTS: Mapping[str, str] = {
 NOTES: Mapping[str, str] = {
     # How far the statement goes.
     "wide": "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
-    "excluded. More rated queries narrow it.",
-    "wide_of_raters": "The interval is wide: neither an advantage nor a shortfall of a size that "
-    "matters is excluded. More rated queries and raters narrow it.",
+    "excluded. More rated {more:listed} narrow it.",
     "order_rests_on": "That order rests on {e:basis} only.",
     "rests_on": "That rests on {e:basis} only.",
     "ties": "In {judge:%} of the queries the judge has no tau-b, and in {rater:%} a rater has "

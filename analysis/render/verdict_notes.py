@@ -56,7 +56,7 @@ def notes(facts: VerdictFacts) -> Iterator[Fact]:
 def _on_the_difference(facts: VerdictFacts) -> Iterator[Fact]:
     if facts.order is not None and _wide(facts.order.difference, WIDE):
         like_these = facts.order.difference.target == "raters_like_these"
-        yield fact("wide_of_raters" if like_these else "wide")
+        yield fact("wide", more=["queries", "raters"] if like_these else ["queries"])
 
 
 def _on_the_difference_of_kappas(facts: VerdictFacts) -> Iterator[Fact]:
@@ -64,7 +64,7 @@ def _on_the_difference_of_kappas(facts: VerdictFacts) -> Iterator[Fact]:
         return
     difference = facts.on_categories.difference
     if _wide(difference, WIDE_KAPPA):
-        yield fact("wide")
+        yield fact("wide", more=["queries"])
     if difference.n_queries < FEW_QUERIES:
         yield fact("rests_on", e=difference)
 

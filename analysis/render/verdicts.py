@@ -188,13 +188,15 @@ def _level(facts: VerdictFacts) -> Iterator[Fact]:
         return
     whom = _whom(facts, bias) if ends else "on these responses"
     name, sided, corrected = "bias_not_shown", ends, facts.corrected_away(bias)
+    way = "lenient" if bias.value > 0 else "strict"
     if facts.bias_shown or not ends:
-        name, sided = ("lenient" if bias.value > 0 else "strict"), (bias.value, *ends)
-    if name == "strict":
+        name, sided = "biased", (bias.value, *ends)
+    if name == "biased" and way == "strict":
         # "6 points too strict" carries the sign in its words, so its interval does not.
         bias = replace(bias, value=-bias.value, ci_low=-bias.ci_high, ci_high=-bias.ci_low)
     yield fact(
         name,
+        way=way,
         amount=amount(bias.value, scale, sided),
         interval=between(bias, scale, in_points=True),
         where=", ".join(filter(None, (whom, on_scale(scale)))),
@@ -227,29 +229,32 @@ def on_preferences(analysis: Analysis) -> list[Verdict]:
     """How scorers' differences correlate with people's preferences, by construct."""
     if analysis.preferences is None:
         return []
-    results = []
-    for construct in analysis.preferences.constructs:
-        raters = set(analysis.preferences.scorers(construct, "human"))
-        if not raters:
-            continue
-        on = analysis.estimates.select("pearson", construct=construct, on="preferences")
-        among = [e.value for e in on if set(e.scorers) <= raters and e.defined]
-        pairs = "the two raters' preferences with each other"
-        if len(among) > 1:
-            pairs = "two raters' preferences with each other, on average"
-        mean = {"pairs": pairs, "mean": sum(among) / len(among)} if among else {}
-        of_scorers = [e for e in on if not set(e.scorers) <= raters and e.defined]
-        for e in of_scorers:
-            found = _preferred(analysis, construct, e, fact("among_raters", **mean) if mean else "")
-            results.append(Verdict(construct, e.scorers[0], in_words(found), "withheld", "pooled"))
-        if not of_scorers:
-            statement = fact("preferences_correlate", **mean) if mean else "people gave preferences"
-            found = fact("only_preferences", construct=construct, statement=statement)
-            results.append(Verdict(construct, "", in_words(found), "withheld"))
-    return results
+    return [
+        Verdict(construct, scorer, in_words(found), "withheld", "pooled" if scorer else None)
+        for construct in analysis.preferences.constructs
+        if (raters := set(analysis.preferences.scorers(construct, "human")))
+        for scorer, found in _beside_preferences(analysis, construct, raters)
+    ]
 
 
-def _preferred(analysis: Analysis, construct: str, e: Estimate, among: Fact | str) -> Fact:
+def _beside_preferences(
+    analysis: Analysis, construct: str, raters: set[str]
+) -> Iterator[tuple[str, Fact]]:
+    """Each scorer with what is found; one fact without a scorer where there is none."""
+    on = analysis.estimates.select("pearson", construct=construct, on="preferences")
+    on = [e for e in on if e.defined]
+    of_people = [e.value for e in on if set(e.scorers) <= raters]
+    of_scorers = [e for e in on if not set(e.scorers) <= raters]
+    mean = {"n": len(of_people), "mean": sum(of_people) / len(of_people)} if of_people else {}
+    for e in of_scorers:
+        among = fact("among_raters", **mean) if mean else None
+        yield e.scorers[0], _preferred(analysis, construct, e, among)
+    if not of_scorers:
+        statement = fact("preferences_correlate", **mean) if mean else "people gave preferences"
+        yield "", fact("only_preferences", construct=construct, statement=statement)
+
+
+def _preferred(analysis: Analysis, construct: str, e: Estimate, among: Fact | None) -> Fact:
     """A scorer's own preferences beside people's, or how differences of its scores correlate."""
     scorer = e.scorers[0]
     accuracy = VerdictFacts(analysis, construct, scorer).first("preference_accuracy")
