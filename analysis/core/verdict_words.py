@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.core import table_checks as check
@@ -59,32 +60,48 @@ def words_as_numbers(
     notes = []
     for group in np.unique(groups[np.isin(of_row, ["", _NUMBERS], invert=True)]):
         rows = np.flatnonzero((groups == group) & (of_row != ""))
-        first = of_row[rows[0]]
-        others = rows[of_row[rows] != first]
-        scale = scales[group]
-        if others.size:
-            faults.append(
-                f"{label[group]}: {column.iloc[int(others[0])]!r} in {check.rows_named(others)} is "
-                f"among {first}; write all values of a scorer on a construct in one way"
-            )
-        elif scale is not None and (scale.min, scale.max) != (0, 1):
-            faults.append(
-                f"{label[group]}: {column.iloc[int(rows[0])]!r} in {check.rows_named(rows)} is 1 "
-                f"or 0, and the scale is {scale}; declare a scale from 0 to 1 in one step (0:1:1)"
-            )
+        fault = _fault(column, rows, of_row, scales[group])
+        if fault is None:
+            notes.append(f"{label[group]}: {_read_as(column, rows, of_row[rows[0]])}")
         else:
-            present = {str(column.iloc[int(row)]).strip().casefold() for row in rows}
-            parts = [
-                f"{word} {'is read ' if place == 0 else ''}as {_MEANING[word][1]:g}"
-                for place, word in enumerate(w for w in first.split(" and ") if w in present)
-            ]
-            notes.append(f"{label[group]}: {' and '.join(parts)}")
+            faults.append(f"{label[group]}: {fault}")
     read = [
         value if meaning is None else meaning[1]
         for value, meaning in zip(distinct, meanings, strict=True)
     ]
     values = np.array([*read, np.nan], dtype=object)[codes]
     return pd.Series(values, index=column.index), notes
+
+
+def _fault(
+    column: pd.Series[Any],
+    rows: npt.NDArray[np.intp],
+    of_row: npt.NDArray[np.object_],
+    scale: Scale | None,
+) -> str | None:
+    """Why words of a group, in these rows, cannot be read as 1 and 0."""
+    first = of_row[rows[0]]
+    others = rows[of_row[rows] != first]
+    if others.size:
+        return (
+            f"{column.iloc[int(others[0])]!r} in {check.rows_named(others)} is "
+            f"among {first}; write all values of a scorer on a construct in one way"
+        )
+    if scale is not None and (scale.min, scale.max) != (0, 1):
+        return (
+            f"{column.iloc[int(rows[0])]!r} in {check.rows_named(rows)} is 1 "
+            f"or 0, and the scale is {scale}; declare a scale from 0 to 1 in one step (0:1:1)"
+        )
+    return None
+
+
+def _read_as(column: pd.Series[Any], rows: npt.NDArray[np.intp], words: str) -> str:
+    """'pass is read as 1 and fail as 0', of the words that are there."""
+    present = {str(column.iloc[int(row)]).strip().casefold() for row in rows}
+    return " and ".join(
+        f"{word} {'is read ' if place == 0 else ''}as {_MEANING[word][1]:g}"
+        for place, word in enumerate(w for w in words.split(" and ") if w in present)
+    )
 
 
 def with_two_points(
@@ -104,31 +121,32 @@ def with_two_points(
         By construct, by (scorer, construct), and what was recognized.
     """
     scales, scorer_scales, notes = dict(scales), dict(scorer_scales), []
-    present = table["value"].notna()
-    by_people = present & table["scorer_kind"].isin(["human", "adjudicated"])
-    of_people = table.loc[by_people, ["construct", "scorer", "value"]]
-    for construct in table.loc[present, "construct"].unique():
-        people = of_people[of_people["construct"] == construct]
+    table = table[table["value"].notna()]
+    by_people = table["scorer_kind"].isin(["human", "adjudicated"])
+    for construct in table["construct"].unique():
+        of_construct = table["construct"] == construct
+        people = table[of_construct & by_people]
         raters = [str(name) for name in people["scorer"].unique()]
         of_raters = {scorer_scales.get((name, construct), scales.get(construct)) for name in raters}
         values = set(people["value"].unique())
         if len(of_raters) != 1 or not values or not values <= {0.0, 1.0}:
             continue
         (scale,) = of_raters
-        if scale is None and len(values) < 2:
-            continue
-        if scale is not None and (scale.min, scale.max, scale.step) != (0, 1, None):
-            continue
-        if scale is not None and scale.level == "nominal":
+        if not _may_have_two_points(scale, values):
             continue
         two_points = PASS_OR_FAIL if scale is None else replace(scale, step=1.0)
-        of_construct = present & (table["construct"] == construct)
         if set(table.loc[of_construct, "value"].unique()) <= {0.0, 1.0}:
             scales[construct] = two_points
-        for name in raters:
-            scorer_scales[name, construct] = two_points
+        scorer_scales |= {(name, construct): two_points for name in raters}
         notes.append(
             f"people's values on {construct} are 0 and 1 only: they are read as fail and pass, on "
             f"the scale 0:1:1"
         )
     return scales, scorer_scales, notes
+
+
+def _may_have_two_points(scale: Scale | None, values: set[float]) -> bool:
+    """Whether both values occur where no scale is declared, or it goes from 0 to 1 in any steps."""
+    if scale is None:
+        return len(values) == 2
+    return (scale.min, scale.max, scale.step) == (0, 1, None) and scale.level != "nominal"

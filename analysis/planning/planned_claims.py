@@ -12,7 +12,7 @@ from analysis.core.interval import Interval
 from analysis.planning.claim import Claim, ClaimOutcome, judge_with, of_other_judge, of_rater
 from analysis.planning.planned_answers import ANSWERS
 from analysis.planning.simulated_study import Simulated, between_systems
-from analysis.render.verdict_order import ENOUGH_RATERS, outcome
+from analysis.render.verdict_facts import ENOUGH_RATERS, outcome
 from analysis.statistics.agreement.judge_comparison import Compared, MeasureScope
 from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
 from analysis.topics.agreement.judge_comparison import ALPHA, LEADING

@@ -17,7 +17,7 @@ from analysis.core.resampling import QueryResampling
 from analysis.core.statistic import ORDER
 from analysis.core.uncertainty import Transform
 from analysis.planning.components import Components
-from analysis.render.verdict_order import ENOUGH_RATERS
+from analysis.render.verdict_facts import ENOUGH_RATERS
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling

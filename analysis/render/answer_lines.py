@@ -19,7 +19,7 @@ from analysis.render.decision_words import (
     sentence,
     settled_by,
 )
-from analysis.render.formatting import listed
+from analysis.render.sentences import fact, in_words
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,36 @@ def answer_lines(
     """The answers on a construct, or for a judge as a whole, each with the figure that decides."""
     whole = [d for d in decisions if d.construct == construct]
     shared = _shared_limits(whole) if construct is None else _repeated_limits(whole)
-    asked = [d for d in whole if d.answer != "not_applicable"]
-    for use in dict.fromkeys(d.use for d in asked):
-        own = [d for d in asked if d.use == use]
+    by_use: dict[Use, list[UseDecision]] = {}
+    for decision in whole:
+        if decision.answer != "not_applicable":
+            by_use.setdefault(decision.use, []).append(decision)
+    for own in by_use.values():
         some = _yes_on_some(described, own, decisions) if construct is None else None
         for decision in _without_repetition(own):
             limits = tuple(limit for limit in decision.limits if limit not in shared)
-            text = sentence(described, replace(decision, limits=limits))
-            named = decision.binding is not None and decision.binding.estimate.systems
-            # What is missing is what is needed first, and is in the sentence.
-            settle = settled_by(decision) if decision.missing is None else None
-            alone = len(_without_repetition(own)) < len(own)
-            yield AnswerLine(
-                decision.use,
-                FOR_BOTH.format(USE_WORDS[use]) if alone else name_of_use(decision, own),
-                decision.answer,
-                answer_word(decision),
-                # A sentence that begins with the name of a system keeps it as it is.
-                text if named and text.startswith(named) else text[0].upper() + text[1:],
-                None if settle is None else settle[0].upper() + settle[1:],
-                tuple(d.target for d in own) if alone else (decision.target,) * (len(own) > 1),
-                further_data(decision),
-                some if decision is own[0] else None,
-            )
+            line = _line(described, replace(decision, limits=limits), own)
+            yield replace(line, on_some=some if decision is own[0] else None)
+
+
+def _line(described: Described, decision: UseDecision, own: Sequence[UseDecision]) -> AnswerLine:
+    """One of the answers `own` on a use; it is about both targets if it stands for all of them."""
+    text = sentence(described, decision)
+    named = decision.binding is not None and decision.binding.estimate.systems
+    # What is missing is what is needed first, and is in the sentence.
+    settle = settled_by(decision) if decision.missing is None else None
+    alone = len(_without_repetition(own)) < len(own)
+    return AnswerLine(
+        decision.use,
+        FOR_BOTH.format(USE_WORDS[decision.use]) if alone else name_of_use(decision, own),
+        decision.answer,
+        answer_word(decision),
+        # A sentence that begins with the name of a system keeps it as it is.
+        text if named and text.startswith(named) else text[0].upper() + text[1:],
+        None if settle is None else settle[0].upper() + settle[1:],
+        tuple(d.target for d in own) if alone else (decision.target,) * (len(own) > 1),
+        further_data(decision),
+    )
 
 
 def _yes_on_some(
@@ -83,22 +90,30 @@ def _yes_on_some(
     if any(d.answer == "yes" for d in own):
         return None
     for target in dict.fromkeys(d.target for d in reversed(own)):
-        yes = [
-            d
-            for d in decisions
-            if (d.use, d.target, d.answer) == (own[0].use, target, "yes")
-            and d.construct is not None
-            and d.binding is not None
-        ]
+        yes = _clearest_first(decisions, own[0].use, target)
         if yes:
-            yes.sort(key=lambda d: d.binding.p if d.binding is not None else 1.0)
-            names = [described.full_name(d.construct) for d in yes if d.construct is not None]
-            whom = f", {TARGET_WORDS[target]}" if len(own) > 1 else ""
-            figure = sentence(described, yes[0])
-            if len(names) == 1:
-                return f"Yes on {names[0]}{whom}: {figure}"
-            return f"Yes on {listed(names)}{whom}. {names[0]}: {figure}"
+            return in_words(
+                fact(
+                    "yes_on_one" if len(yes) == 1 else "yes_on_several",
+                    names=[described.full_name(construct) for construct, _ in yes],
+                    whom=f", {TARGET_WORDS[target]}" if len(own) > 1 else "",
+                    figure=sentence(described, yes[0][1]),
+                )
+            )
     return None
+
+
+def _clearest_first(
+    decisions: Sequence[UseDecision], use: Use, target: Target
+) -> list[tuple[str, UseDecision]]:
+    """The constructs on which the answer is yes, with the answer."""
+    yes = [
+        (d.binding.p, d.construct, d)
+        for d in decisions
+        if (d.use, d.target, d.answer) == (use, target, "yes")
+        if d.construct is not None and d.binding is not None
+    ]
+    return [(construct, d) for _, construct, d in sorted(yes, key=lambda found: found[0])]
 
 
 def _without_repetition(own: Sequence[UseDecision]) -> Sequence[UseDecision]:
@@ -135,10 +150,11 @@ def repeated_remarks(of_construct: Sequence[UseDecision]) -> Iterator[str]:
     """What qualifies several answers on a construct: 'Choose, level: ...'."""
     for limit, answers in _repeated_limits(of_construct).items():
         uses = dict.fromkeys(COLUMNS[d.use] for d in answers)
-        yield f"{', '.join(uses)}: {limit}."
+        yield in_words(fact("for_answers", uses=", ".join(uses), limits=limit))
 
 
 def shared_remarks(whole: Sequence[UseDecision]) -> str | None:
     """What qualifies all answers, in one line."""
     shared = _shared_limits(whole)
-    return f"For all answers: {', and '.join(shared)}." if shared else None
+    found = fact("for_answers", uses="For all answers", limits=", and ".join(shared))
+    return in_words(found) if shared else None

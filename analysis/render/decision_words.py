@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.core.estimates import Estimate
 from analysis.core.statistic import Target
 from analysis.decisions.described import Described
 from analysis.decisions.records import (
     Answer,
     CorrectedMeans,
     DecidingFigure,
-    DecisionThreshold,
     Use,
     UseDecision,
 )
@@ -24,11 +24,11 @@ from analysis.render.formatting import (
     correlation,
     counted,
     p_value,
-    percent,
-    percents,
     points,
     threshold_amount,
 )
+from analysis.render.sentence_templates import SCOPES
+from analysis.render.sentences import Fact, fact, in_words
 
 USE_WORDS: dict[Use, str] = {
     "rank_systems": "Rank systems",
@@ -110,28 +110,38 @@ def sentence(described: Described, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
     whose = "" if decision.weakest is None else f"{described.full_name(decision.weakest)}: "
     if decision.answer == "not_applicable":
-        return f"the table does not tell: {decision.missing}."
+        return in_words(fact("not_told", reason=decision.missing))
     if decision.missing is not None:
-        return f"{whose}not known, since {shortened(decision.missing)}."
-    text = whose
-    if decision.binding is not None:
-        figure = phrase(described, decision.binding)
-        if _other_level(decision.binding):
-            end = figure.rfind("]") + 1 or len(figure)
-            level = _level(decision.binding.estimate.ci_level)
-            figure = f"{figure[:end]} ({level}){figure[end:]}"
-        text += figure
-    if decision.unshown and decision.probability is not None:
-        text += f"; {_chance(decision.probability)} is {_chance_of(decision)}"
-    if decision.limits and decision.answer != "no":
-        text += f"; {', and '.join(decision.limits)}"
-    return f"{text}."
+        return in_words(fact("not_known", whose=whose, reason=shortened(decision.missing)))
+    limits = decision.limits if decision.answer != "no" else ()
+    return in_words(
+        fact(
+            "decided",
+            whose=whose,
+            figure=_deciding(described, decision),
+            chance=_chance_left_open(decision),
+            limits=f"; {', and '.join(limits)}" if limits else "",
+        )
+    )
 
 
-def _chance_of(decision: UseDecision) -> str:
+def _deciding(described: Described, decision: UseDecision) -> str:
+    """The figure that decides, with the level of its interval where that is another one."""
+    if decision.binding is None:
+        return ""
+    figure = phrase(described, decision.binding)
+    if not _other_level(decision.binding):
+        return figure
+    end = figure.rfind("]") + 1 or len(figure)
+    return f"{figure[:end]} ({_level(decision.binding.estimate.ci_level)}){figure[end:]}"
+
+
+def _chance_left_open(decision: UseDecision) -> Fact | None:
     """What the probability is of, where it leaves out what a yes must show besides."""
-    on = " on every construct" if decision.weakest is not None else ""
-    return f"the chance of that{on}, not of telling systems apart"
+    if not decision.unshown or decision.probability is None:
+        return None
+    name = "chance_on_one" if decision.weakest is None else "chance_on_all"
+    return fact(name, chance=_chance(decision.probability))
 
 
 def _other_level(figure: DecidingFigure) -> bool:
@@ -158,129 +168,79 @@ def shortened(reason: str) -> str:
 def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> str:
     """What the answers mean, and which intervals they are shown with."""
     several = len({d.construct for d in decisions if d.construct is not None}) > 1
-    whole = " on the judge as a whole" if several else ""
-    text = (
-        f"Yes and no{whole} are each false with a probability of at most {ALPHA:.0%}: the interval "
-        "of every figure that decides is on that side of its threshold."
-    )
-    if any(d.probability is not None for d in decisions):
-        text += " Likely, open and unlikely give the chance that the use meets its standard."
-    if any(d.target == "raters_like_these" for d in decisions):
-        text += " These raters are the panel as it is; raters like these are drawn as they were."
     wider = any(d.binding is not None and _other_level(d.binding) for d in decisions)
-    stated = (
-        ", or of the level beside them, which allows for the number of answers and of systems,"
-        if wider
-        else ""
+    stated = {
+        "chances": any(d.probability is not None for d in decisions),
+        "both_targets": any(d.target == "raters_like_these" for d in decisions),
+        "figures_stay": any(settled_by(d) for d in decisions),
+    }
+    found = (
+        fact("yes_and_no", whole=" on the judge as a whole" if several else "", alpha=ALPHA),
+        *(fact(name) for name, holds in stated.items() if holds),
+        fact(
+            "answer_brackets",
+            answers=1 - 2 * ALPHA,
+            wider=fact("wider_brackets") if wider else None,
+            level=described.level,
+        ),
     )
-    if any(settled_by(d) for d in decisions):
-        text += " What would decide an answer assumes that the figures stay as they are."
-    return (
-        f"{text} Square brackets are {1 - 2 * ALPHA:.0%} intervals in answers{stated} and "
-        f"{described.level:.0%} intervals elsewhere."
-    )
+    return "".join(map(in_words, found))
 
 
 def phrase(described: Described, figure: DecidingFigure) -> str:
     """One figure with its interval and its threshold."""
-    own = {"choice_regret": _of_choice, "decision": _of_pair, "bias": _of_bias}
-    of_statistic = own.get(figure.estimate.statistic)
-    return _in_words(figure) if of_statistic is None else of_statistic(described, figure)
-
-
-def _of_bias(described: Described, figure: DecidingFigure) -> str:
-    e, scale = figure.estimate, described.human_scale(figure.estimate.constructs[0])
-    on = f" on {e.scope.removeprefix('system:')}" if e.systems else ""
-    value = amount(e.value, scale, (e.ci_low, e.ci_high))
-    margin = threshold_amount(figure.threshold.value, scale)
-    return f"bias{on} {value} {between(e, scale, in_points=True)}, allowed are ±{margin}"
-
-
-def _in_words(figure: DecidingFigure) -> str:
-    """A figure without a scale."""
-    e, threshold = figure.estimate, figure.threshold
-    if e.statistic == "alt_test_winning_rate":
-        return (
-            f"the alternative annotator test shows that it may replace {percent(e.value)} of "
-            f"{counted(e.n_raters, 'rater')}, {percent(threshold.value)} are needed "
-            f"({p_value(figure.p)})"
-        )
-    if e.statistic in {"true_positive_rate", "true_negative_rate"}:
-        name = e.statistic.replace("_", " ")
-        return f"{name} {correlation(e.value)} {between(e)}, at least {_number(threshold)}"
-    if e.statistic == "majority_accuracy":
-        return (
-            f"its choice is that of {'the rater' if e.n_raters == 1 else 'most raters'} in "
-            f"{percent(e.value)} of the pairs {percents(e)}, at least {percent(threshold.value)}"
-        )
-    if e.statistic == "concordance":
-        of = " to one query" if e.scope == "within_query" else ""
-        return (
-            f"{percent(e.value)} of pairs{of} ordered alike {percents(e)}, at least "
-            f"{percent(threshold.value)}"
-        )
-    if e.statistic == "concordance_difference":
-        of = " to one query" if e.scope == "within_query" else ""
-        judge, repeat = (float(str(e.params[key])) for key in ("judge", "repeat"))
-        return (
-            f"{percent(judge)} of pairs{of} ordered as the rater's first ratings do, "
-            f"{percent(repeat)} by the rater's own repeat: {correlation(e.value)} {between(e)}, at "
-            f"least {_number(threshold)}"
-        )
-    where = "within a query" if e.scope == "within_query" else "over all responses"
-    names = {
-        "human_ceiling_difference": f"tau-b {where} minus that of one of these raters",
-        "average_rater_difference": f"tau-b {where} minus the average rater's",
-        "pairwise_accuracy_difference": "share of pairs ordered as people do minus a rater's",
-        "kendall_tau_b": f"tau-b {where}",
-        "majority_accuracy_difference": "accuracy against the majority minus a rater's",
-        "kappa_difference": "kappa minus that of two raters",
+    e, threshold = figure.estimate, figure.threshold.value
+    within = e.scope == "within_query"
+    slots = {
+        "e": e,
+        "threshold": threshold,
+        "least": correlation(threshold) if threshold else "0",
+        "above": "at least" if threshold else "above",
+        "p": p_value(figure.p),
+        "where": SCOPES["within_query" if within else "pooled"],
+        "to_one": " to one query" if within else "",
     }
-    limit = "above" if threshold.value == 0 else "at least"
-    return (
-        f"{names[e.statistic]} {correlation(e.value)} {between(e)}, {limit} {_number(threshold)} "
-        "is required"
-    )
+    if e.statistic in {"bias", "choice_regret", "decision"}:
+        # Preferences have no scale.
+        slots |= _in_points(described, figure)
+    own = {"choice_regret": _of_choice, "decision": _of_pair, "concordance_difference": _of_repeat}
+    further = own[e.statistic](described, e) if e.statistic in own else {}
+    return in_words(Fact(e.statistic, slots | further))
 
 
-def _of_choice(described: Described, figure: DecidingFigure) -> str:
-    e, threshold = figure.estimate, figure.threshold
-    scale = described.human_scale(e.constructs[0])
-    ends = (e.ci_low, e.ci_high)
-    best = ", which people find best as well," if e.ci_high <= 0 else ""
+def _in_points(described: Described, figure: DecidingFigure) -> dict[str, object]:
+    e, scale = figure.estimate, described.human_scale(figure.estimate.constructs[0])
+    return {
+        "margin": threshold_amount(figure.threshold.value, scale),
+        "amount": amount(e.value, scale, (e.ci_low, e.ci_high)),
+        "interval": between(e, scale, in_points=True),
+        "on": f" on {e.scope.removeprefix('system:')}" if e.systems else "",
+    }
+
+
+def _of_repeat(_: Described, e: Estimate) -> dict[str, object]:
+    return {key: float(str(e.params[key])) for key in ("judge", "repeat")}
+
+
+def _of_choice(_: Described, e: Estimate) -> dict[str, object]:
     judged = e.params.get("judged_queries")
-    known = (
-        f" (ratings of {e.n_queries:,} of {judged:,} judged queries, corrected by the judge)"
-        if isinstance(judged, int)
-        else ""
-    )
-    return (
-        f"choosing {e.systems[0]}{best} as the judge does costs {amount(e.value, scale, ends)} "
-        f"{between(e, scale, in_points=True)} of people's mean{known}, allowed are "
-        f"{threshold_amount(threshold.value, scale)}"
-    )
+    of = fact("ratings_of", rated=e.n_queries, judged=judged) if isinstance(judged, int) else None
+    return {"best": ", which people find best as well," if e.ci_high <= 0 else "", "known": of}
 
 
-def _of_pair(described: Described, figure: DecidingFigure) -> str:
-    e, threshold = figure.estimate, figure.threshold
-    scale = described.human_scale(e.constructs[0])
-    of_judge = described.scorer_scale(e.constructs[0], e.scorers[0])
-    sides = []
-    for side, on in (("people", scale), ("judge", of_judge)):
+def _of_pair(described: Described, e: Estimate) -> dict[str, object]:
+    construct = e.constructs[0]
+    scales = {
+        "people": described.human_scale(construct),
+        "judge": described.scorer_scale(construct, e.scorers[0]),
+    }
+    sides: dict[str, object] = {}
+    for side, on in scales.items():
         values = [e.params.get(key) for key in (side, f"{side}_low", f"{side}_high")]
         value, *ends = [math.nan if v is None else float(v) for v in values]
         interval = f" [{', '.join(points(end, on, 1) for end in ends)}]"
-        sides.append(points(value, on, 1) + (interval if not math.isnan(ends[0]) else ""))
-    pair = (
-        f"{e.systems[0]} minus {e.systems[1]} is {sides[0]} by people and {sides[1]} by the judge"
-    )
-    return (
-        f"{pair}; choosing by the judge may cost at most {threshold_amount(threshold.value, scale)}"
-    )
-
-
-def _number(threshold: DecisionThreshold) -> str:
-    return correlation(threshold.value) if threshold.value else "0"
+        sides[side] = points(value, on, 1) + (interval if not math.isnan(ends[0]) else "")
+    return sides
 
 
 def settled_by(decision: UseDecision) -> str | None:
@@ -288,20 +248,15 @@ def settled_by(decision: UseDecision) -> str | None:
     if decision.answer in {"yes", "no", "not_applicable"}:
         return None
     if decision.missing is not None:
-        return f"needed first: {decision.missing}"
-    further = _practical_queries(decision)
-    if further is not None:
-        return (
-            f"about {counted(further, 'more query', 'more queries')} rated by these raters would "
-            "decide it (`ccrs plan`)"
-        )
-    if decision.further_raters:
-        number = decision.raters_needed
-        who = "more raters" if number is None else f"about {counted(number, 'rater')} like these"
-        return f"{who} would decide it, more queries alone would not (`ccrs plan`)"
-    if decision.further_queries is not None and decision.answer == "open":
-        return "the figure is too close to its threshold for any practical number of queries"
-    return None
+        return in_words(fact("needed_first", reason=decision.missing))
+    further = further_data(decision)
+    if further is None:
+        close = decision.further_queries is not None and decision.answer == "open"
+        return in_words(fact("too_close")) if close else None
+    if _practical_queries(decision) is not None:
+        return in_words(fact("more_queries", further=further))
+    about = "about " if decision.raters_needed is not None else ""
+    return in_words(fact("more_raters", about=about, further=further))
 
 
 def further_data(decision: UseDecision) -> str | None:
@@ -380,16 +335,19 @@ def _null(value: float) -> float | None:
 def corrected_sentence(described: Described, corrected: CorrectedMeans) -> str:
     """What corrected means give, in one sentence."""
     scale = described.human_scale(corrected.construct)
-    if math.isnan(corrected.half_width):
-        return f"no corrected mean: {corrected.reason or 'it has no interval'}"
+    width, alone = corrected.half_width, corrected.ratings_alone
+    if math.isnan(width):
+        return in_words(fact("no_corrected_mean", reason=corrected.reason or "it has no interval"))
     # A half-width that is not 0 is not printed as 0, whatever the unknown scale.
-    sided = [w for w in (corrected.half_width, corrected.ratings_alone) if not math.isnan(w)]
-    alone = ""
-    if not math.isnan(corrected.ratings_alone):
-        alone = f", ±{amount(corrected.ratings_alone, scale, sided)} by the ratings alone"
-    return (
-        f"the corrected mean is known to ±{amount(corrected.half_width, scale, sided)}{alone} "
-        f"({counted(corrected.n_ratings, 'rated response')})"
+    sided = [w for w in (width, alone) if not math.isnan(w)]
+    by_ratings = fact("by_ratings_alone", width=amount(alone, scale, sided))
+    return in_words(
+        fact(
+            "corrected_mean",
+            width=amount(width, scale, sided),
+            alone=None if math.isnan(alone) else by_ratings,
+            n=corrected.n_ratings,
+        )
     )
 
 

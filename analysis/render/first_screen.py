@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.decisions.records import Answer, Use, UseDecision
@@ -19,9 +19,9 @@ from analysis.render.decision_words import (
 )
 from analysis.render.document import Document
 from analysis.render.drawing import Figure
-from analysis.render.formatting import counted, listed
 from analysis.render.opening import JudgeOpening
 from analysis.render.opening_of_analysis import openings_of
+from analysis.render.sentences import Fact, fact, in_words
 
 #: A sign in addition to word and color.
 SIGNS: dict[Answer, str] = {
@@ -103,26 +103,37 @@ def answers_by_judge(document: Document) -> list[JudgeAnswers]:
 
 
 def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[ConstructAnswers]:
-    full_name = document.analysis.scores.full_name
     corrected = {
         means.construct: corrected_sentence(document.analysis, means)
         for means in document.corrected_means
         if means.scorer == scorer and means.half_width > 0
     }
     of_scorer = [decision for decision in document.decisions if decision.scorer == scorer]
-    rows = []
-    for key in dict.fromkeys(decision.construct for decision in of_scorer):
-        own = [d for d in of_scorer if d.construct == key and d.use in asked]
-        rows.append(
-            ConstructAnswers(
-                "The judge as a whole" if key is None else full_name(key),
-                tuple(_lines(document, of_scorer, key)),
-                tuple(_cell([d for d in own if d.use == use]) for use in asked),
-                None if key is None else corrected.get(key),
-                () if key is None else tuple(repeated_remarks(own)),
-            )
-        )
-    return rows
+    return [
+        _row(document, of_scorer, key, asked, corrected)
+        for key in dict.fromkeys(decision.construct for decision in of_scorer)
+    ]
+
+
+def _row(
+    document: Document,
+    of_scorer: Sequence[UseDecision],
+    construct: str | None,
+    asked: Sequence[Use],
+    corrected: Mapping[str, str],
+) -> ConstructAnswers:
+    own = [d for d in of_scorer if d.construct == construct and d.use in asked]
+    lines = tuple(map(_shown, answer_lines(document.analysis, of_scorer, construct)))
+    cells = tuple(_cell([d for d in own if d.use == use]) for use in asked)
+    if construct is None:
+        return ConstructAnswers("The judge as a whole", lines, cells)
+    return ConstructAnswers(
+        document.analysis.scores.full_name(construct),
+        lines,
+        cells,
+        corrected.get(construct),
+        tuple(repeated_remarks(own)),
+    )
 
 
 def _cell(decisions: Sequence[UseDecision]) -> tuple[Answer, str]:
@@ -130,12 +141,6 @@ def _cell(decisions: Sequence[UseDecision]) -> tuple[Answer, str]:
     answer: Answer = first.answer if first is not None else "not_applicable"
     mark = " *" if first is not None and first.limits and answer != "no" else ""
     return answer, f"{SIGNS[answer]} {in_one_cell(first)}{mark}"
-
-
-def _lines(
-    document: Document, of_scorer: Sequence[UseDecision], construct: str | None
-) -> list[ShownDecision]:
-    return [_shown(line) for line in answer_lines(document.analysis, of_scorer, construct)]
 
 
 def _shown(line: AnswerLine) -> ShownDecision:
@@ -155,32 +160,27 @@ def picture(document: Document) -> Figure | None:
 def next_steps(document: Document) -> list[str]:
     """What a reader can do about the answers, the most useful first."""
     of_constructs = [decision for decision in document.decisions if decision.construct is not None]
-    steps = []
-    open_ones = [d for d in of_constructs if d.answer in UNSETTLED and d.further_queries]
-    if open_ones:
-        least = min(open_ones, key=lambda decision: decision.further_queries or 0)
-        steps.append(
-            f"Rate more queries: {counted(len(open_ones), 'answer')} may be decided so, the "
-            f"first by about {least.further_queries} further queries (`ccrs plan`)."
-        )
-    levels = [d for d in of_constructs if d.use == "report_level" and d.answer != "yes"]
-    known = [means for means in document.corrected_means if means.half_width > 0]
-    if levels and known:
-        first = known[0]
-        steps.append(
-            "Report corrected means in place of the judge's own. On "
-            f"{document.analysis.scores.full_name(first.construct)} "
-            f"{corrected_sentence(document.analysis, first)}."
-        )
-    good = _uses(of_constructs, {"yes"})
-    if good:
-        steps.append(
-            f"Where the judge serves ({good}), check it again when its model, prompts or server "
-            "change: `ccrs check`."
-        )
-    return steps
+    steps = (_rate_more(of_constructs), _correct(document, of_constructs), _check(of_constructs))
+    return [in_words(step) for step in steps if step is not None]
 
 
-def _uses(decisions: Sequence[UseDecision], answers: set[Answer]) -> str:
-    uses = dict.fromkeys(USE_WORDS[d.use].lower() for d in decisions if d.answer in answers)
-    return listed(list(uses))
+def _rate_more(decisions: Sequence[UseDecision]) -> Fact | None:
+    further = [d.further_queries for d in decisions if d.answer in UNSETTLED and d.further_queries]
+    return fact("rate_more", n=len(further), further=min(further)) if further else None
+
+
+def _correct(document: Document, decisions: Sequence[UseDecision]) -> Fact | None:
+    levels = any(d.use == "report_level" and d.answer != "yes" for d in decisions)
+    first = next((means for means in document.corrected_means if means.half_width > 0), None)
+    if not levels or first is None:
+        return None
+    return fact(
+        "report_corrected",
+        construct=document.analysis.scores.full_name(first.construct),
+        corrected=corrected_sentence(document.analysis, first),
+    )
+
+
+def _check(decisions: Sequence[UseDecision]) -> Fact | None:
+    uses = dict.fromkeys(USE_WORDS[d.use].lower() for d in decisions if d.answer == "yes")
+    return fact("check_again", uses=list(uses)) if uses else None

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import between, correlation
-
-SCOPES = {"within_query": "within a query", "pooled": "over all responses"}
+from analysis.render.sentence_templates import SCOPES
+from analysis.render.sentences import Fact, fact
 
 #: The measure that is decided on where people compared two responses.
 ON_PREFERENCES = "spearman"
+
+_Pair = tuple[Estimate, Estimate]
 
 
 def family(construct: str, judge: str, on: object) -> str:
@@ -19,45 +20,49 @@ def family(construct: str, judge: str, on: object) -> str:
     return f"{judge} and metrics on {construct}" + (f", {on}" if on else "")
 
 
-def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[str]:
-    """A sentence on the metric that comes closest to the judge, where any was measured.
+def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[Fact]:
+    """The metric that comes closest to the judge, where any was measured.
 
     On ratings and on preferences, if there are both.
     """
-    pairs = _pairs(analysis, construct, judge)
-    for some in (
-        [pair for pair in pairs if "on" not in pair[0].params],
-        [pair for pair in pairs if "on" in pair[0].params],
-    ):
+    # The difference from each metric that is defined, with the margin it is held against.
+    pairs = [
+        (e, margin)
+        for margin in analysis.estimates.select(
+            "metric_within_margin", construct=construct, scorer=judge
+        )
+        for e in difference_of(analysis, margin)
+        if e.defined
+    ]
+    for on_preferences in (False, True):
+        some = [pair for pair in pairs if ("on" in pair[0].params) == on_preferences]
         if some:
-            yield _beside(analysis, judge, some)
+            yield _beside(analysis, judge, some, "agree" if on_preferences else "order")
 
 
-def _beside(analysis: Analysis, judge: str, pairs: list[tuple[Estimate, Estimate]]) -> str:
+def _beside(analysis: Analysis, judge: str, pairs: list[_Pair], do: str) -> Fact:
     best, margin = min(pairs, key=lambda pair: pair[0].value)
     metric, claims = best.scorers[1], analysis.claims
     key = family(best.constructs[0], judge, best.params.get("on"))
-    on_preferences = "on" in best.params
-    measure = "Spearman's rho" if on_preferences else "tau-b"
-    of = f"the best of {len(pairs)} metrics" if len(pairs) > 1 else "a metric"
-    figure = (
-        f"{measure} of {judge} minus {metric}: {correlation(best.value)} {between(best)}".rstrip()
-    )
-    free = ", and asks no model" if _asks_no_model(analysis, metric) else ""
-    verb, what = "order", f"responses {SCOPES[best.scope]}"
-    if on_preferences:
-        verb, what = "agree", "with people's preferences"
-    orders = f"{verb}s {what}"
+    measure = "tau-b" if do == "order" else "Spearman's rho"
+    slots = {
+        "judge": judge,
+        "metric": metric,
+        "of": fact("best_of", n=len(pairs)) if len(pairs) > 1 else "a metric",
+        "do": fact(do, s="", where=SCOPES[best.scope]),
+        "does": fact(do, s="s", where=SCOPES[best.scope]),
+        "free": ", and asks no model" if _asks_no_model(analysis, metric) else "",
+        "figure": fact("from_metric", measure=measure, judge=judge, metric=metric, e=best),
+        "margin": margin.params["margin"],
+    }
     if claims.hold(key, best) and best.value < 0:
-        return f"{metric}, {of}, {orders} better than {judge} does{free} ({figure})."
+        return Fact("metric_better", slots)
     if claims.hold(key, margin) and margin.value > 0:
-        within = correlation(float(str(margin.params["margin"])))
-        return f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
+        return Fact("metric_as_good", slots)
     if claims.joint(key, (e for e, _ in pairs)):
-        return f"{judge} {orders} better than {metric}, {of} ({figure})."
-    alone = not best.ci_low <= 0 <= best.ci_high
-    several = ", before correction for the number of comparisons" if alone else ""
-    return f"{judge} is not shown to {verb} {what} better than {metric}, {of} ({figure}{several})."
+        return Fact("judge_better", slots)
+    undecided = best.ci_low <= 0 <= best.ci_high
+    return Fact("judge_not_better" if undecided else "judge_not_better_corrected", slots)
 
 
 def _asks_no_model(analysis: Analysis, metric: str) -> bool:
@@ -67,15 +72,6 @@ def _asks_no_model(analysis: Analysis, metric: str) -> bool:
     if any(member in analysis.options.runs for member in members):
         return False
     return bool(frame.loc[frame["scorer"].isin(members), "source"].eq("own").all())
-
-
-def _pairs(analysis: Analysis, construct: str, judge: str) -> list[tuple[Estimate, Estimate]]:
-    """The difference from each metric that is defined, with the margin it is held against."""
-    where = {"construct": construct, "scorer": judge}
-    pairs = []
-    for margin in analysis.estimates.select("metric_within_margin", **where):
-        pairs += [(e, margin) for e in difference_of(analysis, margin) if e.defined]
-    return pairs
 
 
 def difference_of(analysis: Analysis, margin: Estimate) -> Iterator[Estimate]:

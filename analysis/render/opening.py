@@ -6,7 +6,7 @@ decisions are needed, so that they can be printed before the rest of a report is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate, EstimateList
@@ -17,19 +17,14 @@ from analysis.decisions.patterns import note_on_rater, reversed_order, reversed_
 from analysis.decisions.records import UseDecision
 from analysis.decisions.standards import RATERS_OF_A_KIND
 from analysis.render.answer_lines import AnswerLine, answer_lines, shared_remarks
-from analysis.render.decision_words import (
-    USE_WORDS,
-    shortened,
-)
+from analysis.render.decision_words import USE_WORDS, shortened
 from analysis.render.formatting import (
     amount,
     between,
-    correlation,
     counted,
     listed,
-    percent,
-    percents,
 )
+from analysis.render.sentences import Fact, fact, in_words
 from study.base.scales import Scale
 
 #: More raters are counted and not named.
@@ -147,22 +142,33 @@ def _compared(described: Described, facts: Sequence[ScoredFacts]) -> str:
     """What was compared: the scorer, the people, the responses and the scale."""
     first = max(facts, key=lambda of: of.n_responses)
     if all(of.reference_missing for of in facts):
-        return f"{first.scorer}: there are no ratings by people to compare its scores with."
+        return in_words(fact("nothing_compared", scorer=first.scorer))
+    where = {
+        f" to {counted(first.n_queries, 'query', 'queries')}": first.several_a_query,
+        f" by {counted(len(first.systems), 'system')}": len(first.systems) > 1,
+        f", {counted(len(facts), 'construct')}": len(facts) > 1,
+    }
+    return in_words(
+        fact(
+            "compared",
+            scorer=first.scorer,
+            people=_people(facts, first),
+            n=first.n_responses,
+            where="".join(text for text, several in where.items() if several),
+            scale=_scale(described, facts),
+        )
+    )
+
+
+def _people(facts: Sequence[ScoredFacts], first: ScoredFacts) -> str:
     # Each construct may have raters of its own.
     names = tuple(dict.fromkeys(name for of in facts for name in of.people))
-    people = "the adjudicated values" if first.adjudicated else listed(names)
     n_raters = first.n_raters if first.adjudicated else max(first.n_raters, len(names))
     if n_raters > _RATERS_NAMED:
-        people = counted(n_raters, "rater")
-    elif n_raters > 1:
-        people = f"{counted(n_raters, 'rater')} ({people})"
-    where = counted(first.n_responses, "response")
-    if first.several_a_query:
-        where += f" to {counted(first.n_queries, 'query', 'queries')}"
-    if len(first.systems) > 1:
-        where += f" by {counted(len(first.systems), 'system')}"
-    on = f", {counted(len(facts), 'construct')}" if len(facts) > 1 else ""
-    return f"{first.scorer} compared with {people}: {where}{on}; {_scale(described, facts)}."
+        return counted(n_raters, "rater")
+    if first.adjudicated:
+        return "the adjudicated values"
+    return f"{counted(n_raters, 'rater')} ({listed(names)})" if n_raters > 1 else listed(names)
 
 
 def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
@@ -174,33 +180,33 @@ def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
         return "no scale is declared"
     if scale.level == "nominal":
         return "categories"
-    own = {described.scorer_scale(of.construct, of.scorer) for of in facts}
-    words = (
-        "pass or fail" if scale.binary and (scale.min, scale.max) == (0, 1) else f"scale {scale}"
-    )
+    own = [described.scorer_scale(of.construct, of.scorer) for of in facts]
+    verdicts = scale.binary and (scale.min, scale.max) == (0, 1)
+    words = "pass or fail" if verdicts else f"scale {scale}"
     other = next((s for s in own if s is not None and not s.same_points(scale)), None)
-    return f"{words}, the judge's {other}" if other is not None else words
+    return words if other is None else f"{words}, the judge's {other}"
 
 
 def _of_construct(
     described: Described, estimates: EstimateList, of: ScoredFacts
 ) -> ConstructOpening:
     figures = _Figures(estimates, of)
+    agreement: Iterable[Fact | str]
     if of.reference_missing:
         agreement = [of.reference_missing[0].upper() + of.reference_missing[1:]]
     elif of.nominal:
-        agreement = list(_on_categories(figures))
+        agreement = _on_categories(figures)
     elif figures.first("true_positive_rate") is not None:
-        agreement = list(_on_verdicts(figures))
+        agreement = _on_verdicts(figures)
     else:
-        agreement = list(_on_grades(described, figures))
+        agreement = _on_grades(described, figures)
     reversed_note = reversed_order(figures.first(ORDER, scope=of.scope))
     rater = reversed_rater(estimates.select("rater_against_others"), of)
     of_rater = None if rater is None else note_on_rater(rater)
     patterns = [note for note in (of.pattern or reversed_note, of_rater) if note]
     return ConstructOpening(
         described.full_name(of.construct),
-        tuple(agreement),
+        tuple(line if isinstance(line, str) else in_words(line) for line in agreement),
         tuple(_confusion(figures)),
         tuple(patterns),
     )
@@ -214,59 +220,54 @@ class _Figures:
     of: ScoredFacts
 
     def first(self, statistic: str, **where: str) -> Estimate | None:
+        """The first estimate, whether it is defined or not."""
         return self.estimates.first(
             statistic, construct=self.of.construct, scorer=self.of.scorer, **where
         )
 
-    def share(self, statistic: str, **where: str) -> str | None:
-        """A share with its interval, such as 84% [79%, 88%]."""
+    def and_(self, name: str, statistic: str, **where: str) -> Fact | None:
+        """A further figure of a line; None where it is not defined."""
         e = self.first(statistic, **where)
-        return None if e is None or not e.defined else f"{percent(e.value)} {percents(e)}".rstrip()
-
-    def coefficient(self, statistic: str, **where: str) -> str | None:
-        """A correlation or kappa with its interval, such as .62 [.52, .70]."""
-        e = self.first(statistic, **where)
-        if e is None or not e.defined:
-            return None
-        return f"{correlation(e.value)} {between(e)}".rstrip()
+        return fact(name, e=e) if e is not None and e.defined else None
 
 
-def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
+def _on_grades(described: Described, figures: _Figures) -> Iterator[Fact]:
     """Order, equal grades and level."""
-    scope = figures.of.scope
+    scope, scale = figures.of.scope, described.human_scale(figures.of.construct)
     to_one = " to one query" if scope == "within_query" else ""
-    alike = figures.share("concordance", scope=scope)
-    tau = figures.coefficient(ORDER, scope=scope)
-    if alike is None:
-        e = figures.first("concordance", scope=scope)
-        yield f"Order: not defined, {e.reason if e is not None and e.reason else 'no pair'}"
+    alike = figures.first("concordance", scope=scope)
+    if alike is not None and alike.defined:
+        few = _few_compared(figures, alike) if to_one else None
+        tau = figures.and_("and_tau", ORDER, scope=scope)
+        yield fact("alike", to_one=to_one, e=alike, few=few, tau=tau)
     else:
-        on = _few_compared(figures) if to_one else ""
-        yield f"Pairs{to_one} ordered alike: {alike}{on}" + (f"; tau-b {tau}" if tau else "")
-    equal, near = figures.share("exact_agreement"), figures.share("adjacent_agreement")
-    if equal is not None:
-        scale = described.human_scale(figures.of.construct)
-        apart = "point" if scale is None or (scale.step or 1) == 1 else "step"
-        within = f"; within one {apart} {near}" if near is not None else ""
-        yield f"Same value: {equal}{within}"
+        yield fact("order_undefined", reason=(alike and alike.reason) or "no pair")
+    yield from _on_equal_grades(figures, scale)
     bias = _bias(figures)
-    if bias is not None and bias.defined:
-        scale = described.human_scale(figures.of.construct)
-        ends = (bias.ci_low, bias.ci_high)
-        value = amount(bias.value, scale, ends)
-        interval = between(bias, scale, in_points=True)
-        whom = _LIKE_THESE if bias.target == "raters_like_these" else ""
-        yield f"{_BIAS}{'+' if bias.value > 0 else ''}{value} {interval}".rstrip() + whom
+    if bias is not None and not bias.defined:
+        yield fact("level_undefined", reason=bias.reason)
     elif bias is not None:
-        yield f"Bias: not defined, {bias.reason}"
+        yield fact(
+            "level",
+            plus="+" if bias.value > 0 else "",
+            amount=amount(bias.value, scale, (bias.ci_low, bias.ci_high)),
+            interval=between(bias, scale, in_points=True),
+            whom=_LIKE_THESE if bias.target == "raters_like_these" else "",
+        )
 
 
-def _few_compared(figures: _Figures) -> str:
+def _on_equal_grades(figures: _Figures, scale: Scale | None) -> Iterator[Fact]:
+    equal, near = (figures.first(f"{which}_agreement") for which in ("exact", "adjacent"))
+    if equal is not None and equal.defined:
+        step = "point" if scale is None or (scale.step or 1) == 1 else "step"
+        within = None if near is None or not near.defined else fact("and_near", step=step, e=near)
+        yield fact("same_value", e=equal, near=within)
+
+
+def _few_compared(figures: _Figures, e: Estimate) -> Fact | None:
     """How many queries have pairs, where fewer than half of them do."""
-    e, total = figures.first("concordance", scope="within_query"), figures.of.n_queries
-    if e is None or 2 * e.n_queries >= total:
-        return ""
-    return f" on {e.n_queries:,} of {total:,} queries"
+    few = 2 * e.n_queries < figures.of.n_queries
+    return fact("few_compared", compared=e.n_queries, n=figures.of.n_queries) if few else None
 
 
 def _bias(figures: _Figures) -> Estimate | None:
@@ -281,30 +282,27 @@ def _bias(figures: _Figures) -> Estimate | None:
     return further
 
 
-def _on_verdicts(figures: _Figures) -> Iterator[str]:
+def _on_verdicts(figures: _Figures) -> Iterator[Fact | str]:
     """What the judge does with what people pass and fail."""
-    passed, failed = figures.share("true_positive_rate"), figures.share("true_negative_rate")
-    parts = []
-    if passed is not None:
-        parts.append(f"of the responses that people passed, it passed {passed}")
-    if failed is not None:
-        parts.append(f"of those that they failed, it failed {failed}")
-    if parts:
-        text = "; ".join(parts)
+    rates = {"passed": "true_positive_rate", "failed": "true_negative_rate"}
+    parts = [figures.and_(name, rate) for name, rate in rates.items()]
+    text = "; ".join(in_words(part) for part in parts if part is not None)
+    if text:
         yield text[0].upper() + text[1:]
-    for name in ("true_positive_rate", "true_negative_rate"):
-        e = figures.first(name)
+    for rate in rates.values():
+        e = figures.first(rate)
         if e is not None and not e.defined and e.reason:
             yield f"{e.reason[0].upper()}{e.reason[1:]}"
-    accuracy, kappa = figures.share("accuracy"), figures.coefficient("verdict_kappa")
-    if accuracy is not None:
-        yield f"Accuracy: {accuracy}" + (f"; kappa {kappa}" if kappa else "")
+    accuracy = figures.first("accuracy")
+    if accuracy is not None and accuracy.defined:
+        kappa = figures.and_("and_kappa", "verdict_kappa")
+        yield fact("accuracy", e=accuracy, kappa=kappa, ac1=None)
 
 
-def _on_categories(figures: _Figures) -> Iterator[str]:
-    equal, kappa = figures.share("equal_categories"), figures.coefficient("cohen_kappa")
-    if equal is not None:
-        yield f"Same category: {equal}" + (f"; kappa {kappa}" if kappa else "")
+def _on_categories(figures: _Figures) -> Iterator[Fact]:
+    equal = figures.first("equal_categories")
+    if equal is not None and equal.defined:
+        yield fact("categories", e=equal, kappa=figures.and_("and_kappa", "cohen_kappa"))
 
 
 def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
@@ -328,13 +326,13 @@ def _not_asked(whole: Sequence[UseDecision]) -> str | None:
         if d.answer == "not_applicable" and d.missing is not None:
             reasons.setdefault(shortened(d.missing), []).append(USE_WORDS[d.use].lower())
     if len(reasons) == 1 and len(whole) == len(next(iter(reasons.values()))):
-        return f"No answer can be given: {next(iter(reasons))}."
+        return in_words(fact("no_answer", reason=next(iter(reasons))))
     left_out = [
         f"{listed(uses)} ({reason})"
         for reason, uses in reasons.items()
         if uses != [USE_WORDS["order_responses"].lower()]
     ]
-    return f"Not asked of this table: {'; '.join(left_out)}." if left_out else None
+    return in_words(fact("not_asked", uses="; ".join(left_out))) if left_out else None
 
 
 def scale_words(scale: Scale) -> str:

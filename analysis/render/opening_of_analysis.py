@@ -10,8 +10,9 @@ from analysis.decisions.preferred_responses import preference_facts
 from analysis.decisions.records import UseDecision
 from analysis.decisions.table_facts import scored_facts
 from analysis.render.answer_lines import answer_lines, shared_remarks
-from analysis.render.formatting import between, correlation, counted, listed, percent, percents
+from analysis.render.formatting import listed
 from analysis.render.opening import ConstructOpening, JudgeOpening, openings
+from analysis.render.sentences import Fact, fact, in_words
 
 
 def openings_of(analysis: Analysis, decisions: Sequence[UseDecision]) -> list[JudgeOpening]:
@@ -36,12 +37,12 @@ def on_preferences(analysis: Analysis, decisions: Sequence[UseDecision] = ()) ->
         own = [e for e in figures if e.scorers[0] == scorer]
         raters = own[0].scorers[1:]
         people = raters[0] if len(raters) == 1 else f"{len(raters)} raters ({listed(raters)})"
-        pairs = counted(max(e.n_responses // max(1, e.n_raters) for e in own), "pair")
+        pairs = max(e.n_responses // max(1, e.n_raters) for e in own)
         whole = [d for d in decisions if d.scorer == scorer and d.construct is None]
         results.append(
             JudgeOpening(
                 scorer,
-                f"{scorer} compared with the preferences of {people}: {pairs} of responses.",
+                in_words(fact("compared_preferences", scorer=scorer, people=people, n=pairs)),
                 tuple(_preferred(analysis, e) for e in own),
                 tuple(answer_lines(analysis, whole)),
                 shared_remarks(whole),
@@ -55,37 +56,31 @@ def _preferred(analysis: Analysis, accuracy: Estimate) -> ConstructOpening:
     """Accuracy, kappa and consistency of a judge's preferences on one construct."""
     construct, scorer = accuracy.constructs[0], accuracy.scorers[0]
     where = {"construct": construct, "scorer": scorer}
-    lines = []
-    if accuracy.defined:
-        text = f"Accuracy: {percent(accuracy.value)} {percents(accuracy)}".rstrip()
-        kappa = analysis.estimates.first("preference_kappa", **where)
-        if kappa is not None and kappa.defined:
-            text += f"; kappa {correlation(kappa.value)} {between(kappa)}".rstrip()
-        ac1 = analysis.estimates.first("preference_ac1", **where)
-        if ac1 is not None and ac1.defined:
-            text += f"; AC1 {correlation(ac1.value)} {between(ac1)}".rstrip()
-        lines.append(text)
-        lines.extend(_beside_the_majority(analysis, where))
+    if not accuracy.defined:
+        lines = [fact("accuracy_undefined", reason=accuracy.reason)]
     else:
-        lines.append(f"Accuracy: not defined, {accuracy.reason}")
+        further = {
+            key: _and(analysis, f"and_{key}", f"preference_{key}", where)
+            for key in ("kappa", "ac1")
+        }
+        lines = [fact("accuracy", e=accuracy, **further), *_beside_the_majority(analysis, where)]
     same = analysis.estimates.first("order_consistency", **where)
-    bias = analysis.estimates.first("position_bias", **where)
     if same is not None and same.defined:
-        text = f"Same choice in both orders: {percent(same.value)} {percents(same)}".rstrip()
-        if bias is not None and bias.defined:
-            text += f"; prefers what is shown first by {bias.value:+.0%}"
-        lines.append(text)
-    return ConstructOpening(analysis.full_name(construct), tuple(lines))
+        first = _and(analysis, "and_first", "position_bias", where)
+        lines.append(fact("both_orders", e=same, first=first))
+    return ConstructOpening(analysis.full_name(construct), tuple(map(in_words, lines)))
 
 
-def _beside_the_majority(analysis: Analysis, where: dict[str, str]) -> Iterator[str]:
+def _and(analysis: Analysis, name: str, statistic: str, where: dict[str, str]) -> Fact | None:
+    e = analysis.estimates.first(statistic, **where)
+    return fact(name, e=e) if e is not None and e.defined else None
+
+
+def _beside_the_majority(analysis: Analysis, where: dict[str, str]) -> Iterator[Fact]:
     """Accuracy against most raters, and that of a rater, where there are several."""
     judge, rater = (
         analysis.estimates.first(name, **where)
         for name in ("majority_accuracy", "rater_majority_accuracy")
     )
     if judge is not None and judge.defined and rater is not None and rater.defined:
-        yield (
-            f"Against the majority: {percent(judge.value)} {percents(judge)}; a rater against the "
-            f"majority of the others {percent(rater.value)} {percents(rater)}"
-        )
+        yield fact("majority", judge=judge, rater=rater)

@@ -58,22 +58,30 @@ def print_reading(described: Described, decisions: Sequence[UseDecision]) -> Non
 
 def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
     """A row for each construct, the judge as a whole last; of two answers that for these raters."""
-    constructs = list(dict.fromkeys(d.construct for d in decisions if d.construct))
-    rows: list[str | None] = [*constructs, None]
     uses = [use for use in COLUMNS if any(d.use == use for d in decisions)]
     first = {(d.construct, d.use): d for d in reversed(decisions)}
     both = any(d.target == "raters_like_these" for d in decisions)
-    heads = ["these raters" if both else "", *(COLUMNS[use].lower() for use in uses)]
-    names = {None: "judge as a whole"} | {key: described.full_name(key) for key in constructs}
+    heads = ["these raters" * both, *(COLUMNS[use].lower() for use in uses)]
+    keys = [*dict.fromkeys(d.construct for d in decisions if d.construct), None]
     table = [[(head, "") for head in heads]]
-    for key in rows:
-        cells = [first.get((key, use)) for use in uses]
-        table.append(
-            [
-                (names[key], ""),
-                *((in_one_cell(d), d.answer if d else "") for d in cells),
-            ]
-        )
+    table += [
+        [(_name(described, key), ""), *(_in_color(first.get((key, use))) for use in uses)]
+        for key in keys
+    ]
+    _print_columns(table)
+
+
+def _name(described: Described, construct: str | None) -> str:
+    return "judge as a whole" if construct is None else described.full_name(construct)
+
+
+def _in_color(decision: UseDecision | None) -> tuple[str, str]:
+    """The text of a cell, and the answer whose color it has."""
+    return in_one_cell(decision), "" if decision is None else decision.answer
+
+
+def _print_columns(table: Sequence[Sequence[tuple[str, str]]]) -> None:
+    """Rows of texts, each with the answer whose color it has, as equal columns."""
     widths = [max(len(text) for text, _ in column) for column in zip(*table, strict=True)]
     for row in table:
         shown = [

@@ -1,15 +1,18 @@
 """The verdict: for each construct and judge one sentence in plain words, with its figures.
 
 It starts with the order of responses within a query, for which a judge is used; with one response
-per query it uses all responses, and states so. `contradictions` adds notes on figures of one scorer
-that seem to contradict each other, which need the whole analysis.
+per query it uses all responses, and states so. On a nominal scale it is about the choice of
+categories, and names none, so that it is the same whatever numbers stand for them.
+
+An answer (`analysis.decisions`) holds a use against a standard; a verdict tells whether a
+difference from a rater, or a bias, can be told from 0, and claims one only after correction for all
+verdicts. So neither follows from the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,20 +20,13 @@ from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
-from analysis.render.category_verdict import category_notes, on_categories
-from analysis.render.formatting import (
-    amount,
-    between,
-    correlation,
-    counted,
-    percent,
-    percents,
-    points,
-)
-from analysis.render.influence_notes import influence_notes
+from analysis.render.contradictions import contradictions
+from analysis.render.formatting import amount, between, is_zero, on_scale
 from analysis.render.metric_notes import beside_metrics
-from analysis.render.verdict_notes import ORDERS_WELL, ends, headline_bias, level, notes
-from analysis.render.verdict_order import Comparison, beside_a_rater, leading_scope, order, target
+from analysis.render.sentence_templates import RATERS
+from analysis.render.sentences import Fact, fact, in_words
+from analysis.render.verdict_facts import Comparison, VerdictFacts
+from analysis.render.verdict_notes import NOTABLE_SHARE, influence_notes, notes
 
 
 @dataclass(frozen=True)
@@ -64,29 +60,24 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
     results = []
     for construct, data, names in _speaking(analysis):
         for scorer in names:
-            results.append(_verdict(analysis, construct, data, scorer, len(names) > 1))
+            kind = "judge" if data.kinds[scorer] == "judge" else "metric"
+            name = scorer if len(names) > 1 else f"the {kind}"
+            results.append(_verdict(VerdictFacts(analysis, construct, scorer), name))
         if not names:
-            results.append(_people_only(analysis, construct))
+            results.append(_people_only(construct, data))
     return results + on_preferences(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
     """The comparisons from which verdicts make claims: of order, of level, of categories."""
-    for construct, _, names in _speaking(analysis):
-        for scorer in names:
-            where: dict[str, Any] = {"construct": construct, "scorer": scorer}
-            if analysis.context.nominal([construct]):
-                yield from analysis.estimates.select("kappa_difference", **where)[:1]
-                continue
-            scope, _ = leading_scope(analysis, construct, scorer)
-            whom = target(analysis, construct, scorer)
-            for measure in (ORDER, "pearson"):
-                by = beside_a_rater(analysis, construct, scorer, scope, measure, whom)
-                if by is not None:
-                    yield by.difference
-            bias = headline_bias(analysis, construct, scorer)
-            if bias is not None:
-                yield bias
+    for construct, scorer in speaking(analysis):
+        facts = VerdictFacts(analysis, construct, scorer)
+        if facts.nominal:
+            yield from facts.select("kappa_difference", scorer=scorer)[:1]
+            continue
+        yield from (by.difference for by in (facts.order, facts.distance) if by is not None)
+        if facts.bias is not None:
+            yield facts.bias
 
 
 def speaking(analysis: Analysis) -> list[tuple[str, str]]:
@@ -100,114 +91,178 @@ def _speaking(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str
     whole = analysis.context.whole
     comparable = any(data.judges or not data.reference_missing for data in whole.values())
     for construct, data in whole.items():
-        if construct in preferred and data.reference_missing:
-            continue  # people compared responses here, and rated none
-        if comparable and data.reference_missing and not data.judges:
-            continue  # only metrics are there, as on retrieval
+        # People compared responses here and rated none, or only metrics are there, as on retrieval.
+        elsewhere = construct in preferred or (comparable and not data.judges)
+        if data.reference_missing and elsewhere:
+            continue
         judges = data.judges
         # The mean of a judge's distribution is a remark on that judge.
         numbers = [name for name in judges if judge_of_expected(name, judges) is None]
         yield construct, data, numbers or list(data.scorers)
 
 
-def _verdict(
-    analysis: Analysis, construct: str, data: ConstructData, scorer: str, several: bool
-) -> Verdict:
-    kind = "judge" if data.kinds[scorer] == "judge" else "metric"
-    name = scorer if several else f"the {kind}"
-    if analysis.context.nominal([construct]):
-        stated, comparison = on_categories(analysis, construct, scorer, name)
-        remarks = (
-            *category_notes(analysis, construct, scorer),
-            *notes(analysis, construct, scorer, None),
-        )
-        return Verdict(
-            construct, scorer, f"{construct}: {stated}.", comparison, None, remarks, "these_raters"
-        )
-    parts, comparison, scope = order(analysis, construct, scorer, name)
+def _verdict(facts: VerdictFacts, name: str) -> Verdict:
+    data = facts.data
     fixed = data.reference_kind == "adjudicated" or data.reference_missing is not None
-    rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
-    tail = " and ".join(filter(None, rest))
-    if tail:
-        parts = f"{parts}; {tail}"
+    scope, level = None, ""
+    if data.reference_missing:
+        statement = fact("no_result", reason=data.reference_missing, name=name)
+        comparison: Comparison = "withheld"
+    elif facts.nominal:
+        statement, comparison = _on_categories(facts, name)
+    else:
+        statement, comparison = _on_order(facts, name)
+        scope = facts.scope
+    if not facts.nominal:
+        level = " and ".join(map(in_words, (*_level(facts), *_ends(facts))))
+    shape = "statement_and_level" if level else "statement"
     return Verdict(
-        construct,
-        scorer,
-        f"{construct}: {parts}.",
+        facts.construct,
+        facts.scorer,
+        in_words(fact(shape, construct=facts.construct, statement=statement, level=level)),
         comparison,
         scope,
-        tuple(notes(analysis, construct, scorer, scope)),
-        None if fixed else target(analysis, construct, scorer),
+        tuple(map(in_words, notes(facts))),
+        "these_raters" if facts.nominal else None if fixed else facts.target,
     )
 
 
-def _people_only(analysis: Analysis, construct: str) -> Verdict:
-    data = analysis.context.whole[construct]
+def _on_order(facts: VerdictFacts, name: str) -> tuple[Fact, Comparison]:
+    """The statement on order, and its outcome."""
+    plain = facts.first(ORDER, scope=facts.scope)
+    if plain is None:
+        return _unknown(facts, "order_unknown", ORDER, name), "withheld"
+    where = {"where": facts.leading[1], "name": name}
+    if facts.order is None:
+        found = "order_one_rater" if len(facts.data.raters) == 1 else "order_apart"
+        if facts.data.reference_kind == "adjudicated":
+            found = "order_adjudicated"
+        return fact(found, **where, tau=plain), "withheld"
+    comparison = facts.outcome(facts.order)
+    statement = fact(
+        f"order_{comparison}",
+        **where,
+        rater=RATERS[facts.target],
+        beside=facts.order,
+        corrected=facts.corrected_away(facts.order.difference),
+    )
+    return statement, comparison
+
+
+def _on_categories(facts: VerdictFacts, name: str) -> tuple[Fact, Comparison]:
+    """The statement on categories, and the comparison with a rater."""
+    equal = facts.first("equal_categories")
+    if equal is None:
+        return _unknown(facts, "categories_unknown", "equal_categories", name), "withheld"
+    share, beside = fact("same_category", share=equal), facts.on_categories
+    if beside is None:
+        kappa = facts.first("cohen_kappa")
+        with_whom = facts.data.reference_kind == "adjudicated"
+        found = "kappa_adjudicated" if with_whom else "kappa_rater"
+        found = "chance_unknown" if kappa is None else found
+        return fact(found, name=name, kappa=kappa, share=share), "withheld"
+    comparison = facts.outcome(beside)
+    corrected = facts.corrected_away(beside.difference)
+    statement = fact(
+        f"categories_{comparison}", name=name, beside=beside, corrected=corrected, share=share
+    )
+    return statement, comparison
+
+
+def _unknown(facts: VerdictFacts, found: str, statistic: str, name: str) -> Fact:
+    """Why there is no value."""
+    scope = {} if facts.nominal else {"scope": facts.scope}
+    undefined = facts.select(statistic, scorer=facts.scorer, **scope)
+    reason = undefined[0].reason if undefined else "there are no values to compare"
+    return fact(found, name=name, reason=reason)
+
+
+def _level(facts: VerdictFacts) -> Iterator[Fact]:
+    """The bias for the raters that the verdict is about, who are named if not raters like these."""
+    bias, scale = facts.bias, facts.scale
+    if bias is None or not bias.defined:
+        return
+    ends = (bias.ci_low, bias.ci_high) if bias.has_interval else ()
+    if all(is_zero(value, scale) for value in (bias.value, *ends)):
+        yield fact("no_bias")
+        return
+    whom = _whom(facts, bias) if ends else "on these responses"
+    name, sided, corrected = "bias_not_shown", ends, facts.corrected_away(bias)
+    way = "lenient" if bias.value > 0 else "strict"
+    if facts.bias_shown or not ends:
+        name, sided = "biased", (bias.value, *ends)
+    if name == "biased" and way == "strict":
+        # "6 points too strict" carries the sign in its words, so its interval does not.
+        bias = replace(bias, value=-bias.value, ci_low=-bias.ci_high, ci_high=-bias.ci_low)
+    yield fact(
+        name,
+        way=way,
+        amount=amount(bias.value, scale, sided),
+        interval=between(bias, scale, in_points=True),
+        where=", ".join(filter(None, (whom, on_scale(scale)))),
+        corrected=corrected,
+    )
+
+
+def _whom(facts: VerdictFacts, bias: Estimate) -> str:
+    """The raters that an interval is for, unless it is for raters like these."""
+    if bias.target == "raters_like_these" or facts.data.reference_kind == "adjudicated":
+        return ""
+    return "for this rater" if len(facts.data.raters) == 1 else "for these raters"
+
+
+def _ends(facts: VerdictFacts) -> Iterator[Fact]:
+    """Shares of scores at an end, where many are and the scale has a middle."""
+    for end, name in (("max", "maximum"), ("min", "minimum")):
+        share = facts.first(f"share_at_{end}", scope="pooled")
+        if share is not None and share.value >= NOTABLE_SHARE and not facts.two_valued:
+            yield fact("many_at_end", share=share, end=name)
+
+
+def _people_only(construct: str, data: ConstructData) -> Verdict:
     n = int(np.isfinite(data.ratings).any(axis=1).sum())
-    if not n:
-        return Verdict(construct, "", f"{construct}: there are no scores.", "withheld")
-    rated = counted(n, "response")
-    return Verdict(
-        construct,
-        "",
-        f"{construct}: people rated {rated}; there is no judge to compare.",
-        "withheld",
-    )
+    found = fact("people_only" if n else "no_scores", construct=construct, n=n)
+    return Verdict(construct, "", in_words(found), "withheld")
 
 
 def on_preferences(analysis: Analysis) -> list[Verdict]:
     """How scorers' differences correlate with people's preferences, by construct."""
     if analysis.preferences is None:
         return []
-    on_preferences = []
-    for construct in analysis.preferences.constructs:
-        raters = analysis.preferences.scorers(construct, "human")
-        if not raters:
-            continue
-        on = analysis.estimates.select("pearson", construct=construct, on="preferences")
-        between_raters = [e for e in on if set(e.scorers) <= set(raters)]
-        among = [e.value for e in between_raters if e.defined]
-        pairs = "the two raters' preferences with each other"
-        if len(among) > 1:
-            pairs = "two raters' preferences with each other, on average"
-        mean = correlation(sum(among) / len(among)) if among else ""
-        compared = [e for e in on if e not in between_raters and e.defined]
-        for estimate in compared:
-            figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
-            scorer = estimate.scorers[0]
-            compares = scorer in analysis.preferences.scorers(construct)
-            accuracy = analysis.estimates.first(
-                "preference_accuracy", construct=construct, scorer=scorer
-            )
-            if compares and accuracy is not None and accuracy.defined:
-                share = f"{percent(accuracy.value)} {percents(accuracy)}".rstrip()
-                sentence = f"{construct}: {scorer}'s own preferences are people's in {share}"
-            else:
-                sentence = (
-                    f"{construct}: differences in {scorer}'s scores correlate {figure} with "
-                    "people's preferences"
-                )
-                sentence += f"; {pairs} {mean}" if among else ""
-            on_preferences.append(
-                Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
-            )
-        if not compared:
-            statement = f"{pairs} correlate {mean}" if among else "people gave preferences"
-            sentence = f"{construct}: {statement}; there are no scores to compare them with."
-            on_preferences.append(Verdict(construct, "", sentence, "withheld"))
-    return on_preferences
+    return [
+        Verdict(construct, scorer, in_words(found), "withheld", "pooled" if scorer else None)
+        for construct in analysis.preferences.constructs
+        if (raters := set(analysis.preferences.scorers(construct, "human")))
+        for scorer, found in _beside_preferences(analysis, construct, raters)
+    ]
 
 
-#: A tau-b below this counts as none; on normal scores it is a correlation of .2.
-NIL = 0.13
+def _beside_preferences(
+    analysis: Analysis, construct: str, raters: set[str]
+) -> Iterator[tuple[str, Fact]]:
+    """Each scorer with what is found; one fact without a scorer where there is none."""
+    on = analysis.estimates.select("pearson", construct=construct, on="preferences")
+    on = [e for e in on if e.defined]
+    of_people = [e.value for e in on if set(e.scorers) <= raters]
+    of_scorers = [e for e in on if not set(e.scorers) <= raters]
+    mean = {"n": len(of_people), "mean": sum(of_people) / len(of_people)} if of_people else {}
+    for e in of_scorers:
+        among = fact("among_raters", **mean) if mean else None
+        yield e.scorers[0], _preferred(analysis, construct, e, among)
+    if not of_scorers:
+        statement = fact("preferences_correlate", **mean) if mean else "people gave preferences"
+        yield "", fact("only_preferences", construct=construct, statement=statement)
 
-#: Composed AC averages lower than people by this share of the scale.
-APART = 0.1
 
-#: The section whose comparisons tell which systems people find different.
-SYSTEMS = "systems"
-
-OPENING = "Two results contradict each other: "
+def _preferred(analysis: Analysis, construct: str, e: Estimate, among: Fact | None) -> Fact:
+    """A scorer's own preferences beside people's, or how differences of its scores correlate."""
+    scorer = e.scorers[0]
+    accuracy = VerdictFacts(analysis, construct, scorer).first("preference_accuracy")
+    prefers = analysis.preferences and scorer in analysis.preferences.scorers(construct)
+    slots = {"construct": construct, "scorer": scorer}
+    if prefers and accuracy is not None:
+        return fact("own_preferences", **slots, accuracy=accuracy)
+    return fact("score_differences", **slots, r=e, among=among)
 
 
 def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -215,114 +270,13 @@ def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tupl
 
     They are on figures of the scorer that contradict each other or rest on one query.
     """
-    return tuple(
-        replace(
-            verdict,
-            notes=(
-                *verdict.notes,
-                *contradictions(analysis, verdict),
-                *beside_metrics(analysis, verdict.construct, verdict.scorer),
-                *influence_notes(
-                    analysis, verdict.construct, verdict.scorer, verdict.scope, verdict.comparison
-                ),
-            ),
+    results = []
+    for verdict in verdicts:
+        facts = VerdictFacts(analysis, verdict.construct, verdict.scorer)
+        found = (
+            *contradictions(facts),
+            *beside_metrics(analysis, verdict.construct, verdict.scorer),
+            *influence_notes(facts, verdict.comparison),
         )
-        for verdict in verdicts
-    )
-
-
-def contradictions(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
-    """Sentences on one scorer and construct."""
-    construct, scorer = verdict.construct, verdict.scorer
-    data = analysis.rated.get(construct)
-    if not scorer or data is None or data.reference_missing:
-        return
-    within = _tau_b(analysis, verdict, "within_query")
-    pooled = _tau_b(analysis, verdict, "pooled")
-    nil = within is not None and within.value < NIL
-    if nil and within is not None:
-        if pooled is not None and pooled.value >= ORDERS_WELL:
-            yield (
-                f"{OPENING}over all responses its order has a tau-b of {_stated(pooled)} with "
-                f"people's, within a query {_stated(within)}. It distinguishes easy queries from "
-                "hard ones, and hardly a good response from a bad one to the same query."
-            )
-        yield from _alternative_annotator(analysis, verdict, within)
-    best = max((e.value for e in (within, pooled) if e is not None), default=float("nan"))
-    if best >= ORDERS_WELL:
-        yield from _systems(analysis, verdict, best)
-    yield from _composed(analysis, verdict)
-
-
-def _tau_b(analysis: Analysis, verdict: Verdict, scope: str) -> Estimate | None:
-    estimate = analysis.estimates.first(
-        ORDER, construct=verdict.construct, scorer=verdict.scorer, scope=scope
-    )
-    return estimate if estimate is not None and estimate.defined else None
-
-
-def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimate) -> Iterator[str]:
-    rate = analysis.estimates.first(
-        "alt_test_winning_rate", construct=verdict.construct, scorer=verdict.scorer
-    )
-    if rate is not None and rate.defined and rate.params.get("passed") == "yes":
-        yield (
-            f"{OPENING}it passes the alternative annotator test (it may replace "
-            f"{percent(rate.value)} of the raters), yet within a query its order has a tau-b of "
-            f"{_stated(within)} with people's. The test asks for closeness, which a nearly "
-            "constant judge has as well."
-        )
-
-
-def _systems(analysis: Analysis, verdict: Verdict, best: float) -> Iterator[str]:
-    """Pairs of systems that people find different in one direction and the scorer in the other."""
-    records = analysis.estimates.select("system_difference", construct=verdict.construct)
-    people = [e for e in records if e.n_raters and e.has_interval]
-    apart = [e for e in people if analysis.claims.hold(SYSTEMS, e)]
-    of_scorer = [e for e in records if e.scorers == (verdict.scorer,) and e.defined]
-    # On the rated responses, where there are others; they come last.
-    by_pair = {e.systems: e for e in of_scorer}
-    against = [e for e in apart if e.systems in by_pair and by_pair[e.systems].value * e.value < 0]
-    if against:
-        worst = max(against, key=lambda e: abs(e.value))
-        first, second = worst.systems if worst.value > 0 else worst.systems[::-1]
-        yield (
-            f"{OPENING}its order of responses has a tau-b of {correlation(best)} with people's, "
-            f"yet of {counted(len(apart), 'pair')} of systems that people find different it puts "
-            f"{counted(len(against), 'pair')} the other way around (people find {first} better "
-            f"than {second}, it does not)."
-        )
-
-
-def _composed(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
-    mean = analysis.estimates.first(
-        "composed_ac_mean", construct=verdict.construct, scorer=verdict.scorer
-    )
-    bias = analysis.estimates.first(
-        "bias", construct=verdict.construct, scorer=verdict.scorer, scope="pooled"
-    )
-    scale = analysis.context.human_scale(verdict.construct)
-    if mean is None or scale is None or bias is None or not bias.defined:
-        return
-    people = float(str(mean.params["people"]))
-    if people - mean.value < APART * scale.width or abs(bias.value) >= people - mean.value:
-        return
-    yield (
-        f"{OPENING}the judge's own part is {amount(abs(bias.value), scale)} from people on "
-        f"average, while {composed_mean(analysis, mean)}"
-    )
-
-
-def composed_mean(analysis: Analysis, mean: Estimate) -> str:
-    """In words, the mean of composed AC (a `composed_ac_mean`) and that of people's ratings."""
-    scale = analysis.context.human_scale(mean.constructs[0])
-    people = float(str(mean.params["people"]))
-    return (
-        f"AC composed with lambda {mean.params['lambda']:g} averages {points(mean.value, scale)} "
-        f"where people average {points(people, scale)}. The difference comes from composing and "
-        "is not a bias of the judge."
-    )
-
-
-def _stated(e: Estimate) -> str:
-    return f"{correlation(e.value)} {between(e)}".rstrip()
+        results.append(replace(verdict, notes=(*verdict.notes, *map(in_words, found))))
+    return tuple(results)

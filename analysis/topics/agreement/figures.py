@@ -14,7 +14,7 @@ from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
-from analysis.render.verdict_order import beside_a_rater, target
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.topics.agreement.absolute_agreement import LIMITS
 
 #: Cells along each axis into which responses are counted.
@@ -253,9 +253,9 @@ def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
     for construct, data in analysis.rated.items():
         judges = data.judges
         for scorer in judges or data.scorers:
+            facts = VerdictFacts(analysis, construct, scorer)
             for scope in ("within_query", "pooled"):
-                whom = target(analysis, construct, scorer)
-                compared = beside_a_rater(analysis, construct, scorer, scope, of=whom)
+                compared = facts.beside(scope, of=facts.target)
                 difference = None if compared is None else compared.difference
                 if difference is not None and difference.has_interval:
                     names = (construct, scorer) if len(judges) > 1 else (construct,)

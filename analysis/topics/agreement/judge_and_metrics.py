@@ -21,6 +21,7 @@ from analysis.render.metric_notes import (
     difference_of,
     family,
 )
+from analysis.render.sentences import in_words
 from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
 from analysis.topics.agreement.judge_comparison import COMPARED, compared_judges
 from analysis.topics.agreement.preferences import compared_on_preferences
@@ -160,7 +161,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     margins = analysis.estimates.select("metric_within_margin")
     for construct, judge in dict.fromkeys((e.constructs[0], e.scorers[0]) for e in margins):
         for stated in beside_metrics(analysis, construct, judge):
-            yield f"{construct}: {stated}"
+            yield f"{construct}: {in_words(stated)}"
     for construct, data in analysis.context.rated.items():
         if analysis.context.nominal([construct]) and data.judges and metrics_of(data):
             yield (

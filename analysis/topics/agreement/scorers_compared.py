@@ -12,7 +12,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.decisions.standards import ORDER_MARGIN
 from analysis.render.formatting import between, correlation
-from analysis.render.metric_notes import SCOPES, family
+from analysis.render.metric_notes import family
+from analysis.render.sentence_templates import SCOPES
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.agreement.spent import NO_MODEL, duration, spent
 

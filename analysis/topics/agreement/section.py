@@ -8,7 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, percent, points
 from analysis.render.section import Section
-from analysis.render.verdict_order import target
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.topics.agreement import (
     absolute_agreement,
     alternative_annotator,
@@ -156,7 +156,8 @@ def _declared(analysis: Analysis, judge: str) -> Iterator[str]:
         differences = [
             e
             for e in _by_construct(analysis, "non_inferiority", judge, scope=scope)
-            if e.params["non_inferior"] and e.target == target(analysis, e.constructs[0], judge)
+            if e.params["non_inferior"]
+            and e.target == VerdictFacts(analysis, e.constructs[0], judge).target
         ]
         for whom, rater in non_inferiority.RATER.items():
             outcomes = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
+from analysis.render.contradictions import composed_mean
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
+from analysis.render.sentences import in_words
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.verdict_notes import slip_in_words
-from analysis.render.verdicts import composed_mean
+from analysis.render.verdict_notes import unit_slip
 from analysis.topics.answer_correctness import estimates, lambda_sweep
 
 
@@ -18,7 +19,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     records = analysis.estimates
     slips = [e for e in records.select("ac_unit_check") if e.value == 1]
     for e in slips[:2]:
-        yield slip_in_words(e)
+        yield in_words(unit_slip(e))
     sweeps = records.select("ac_lambda_sweep", scope="within_query", measure="pearson")
     judges = list(dict.fromkeys(e.scorers[0] for e in sweeps))[: 1 if slips else 2]
     for judge in judges:
@@ -40,7 +41,9 @@ def reading(analysis: Analysis) -> Iterator[str]:
                 f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, chosen on the same "
                 "data."
             )
-    yield from (composed_mean(analysis, e) for e in records.select("composed_ac_mean")[:1])
+    yield from (
+        in_words(composed_mean(analysis, e)) for e in records.select("composed_ac_mean")[:1]
+    )
 
 
 def unit_checks(analysis: Analysis) -> Iterator[Table]:

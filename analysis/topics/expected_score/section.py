@@ -13,7 +13,7 @@ from analysis.render.formatting import between, correlation, listed, with_minus
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.verdict_order import leading_scope
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.topics.expected_score import estimates
 
 
@@ -91,7 +91,7 @@ def _agreement(
 ) -> None:
     if analysis.rated[construct].reference_missing:
         return
-    scope, _ = leading_scope(analysis, construct, number)
+    scope = VerdictFacts(analysis, construct, number).scope
     for measure in _AGREEMENT:
         name = analysis.headings[measure]
         where = {"construct": construct, "scope": scope, "measure": measure}

@@ -13,7 +13,7 @@ from analysis.render.formatting import correlation, counted, listed
 from analysis.render.heat_map import described, heat_map
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.verdict_notes import headline_bias
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.statistics.stability.run_factors import never_alone
 from analysis.topics.judges import estimates
 from analysis.topics.stability.section import by_difference
@@ -102,7 +102,7 @@ def beside_each_other(analysis: Analysis) -> Iterator[Table]:
                 built.r(first("kendall_tau_b", **within)),
                 built.r(first("human_ceiling_difference", measure="pearson", **within)),
                 built.r(first("pearson", **pooled)),
-                built.points(headline_bias(analysis, data.construct, judge), scale),
+                built.points(VerdictFacts(analysis, data.construct, judge).bias, scale),
                 built.points(first("mae", **pooled), scale),
                 built.number(first("equal_categories", **where), ".0%"),
                 built.r(quadratic or first("cohen_kappa", weights="none", **where)),

@@ -23,7 +23,7 @@ from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.planned_report import PlannedReport
 from analysis.planning.power import PowerPlan, power
 from analysis.planning.simulated_study import Design, Simulated, simulated
-from analysis.render.verdict_order import outcome
+from analysis.render.verdict_facts import outcome
 from analysis.topics.agreement.association import biases
 from analysis.topics.agreement.human_ceiling import ceilings
 from analysis.topics.agreement.judge_comparison import differ, judges_compared

@@ -5,7 +5,7 @@ import pytest
 from analysis import Options, analyse
 from analysis.core.analysis import Analysis
 from analysis.pipeline.report_files import as_document
-from analysis.render.verdicts import OPENING
+from analysis.render.sentence_templates import OPENING
 from tests.analysis.scores import simulated, table
 
 pytestmark = pytest.mark.usefixtures("without_drawing")

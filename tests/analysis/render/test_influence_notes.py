@@ -1,12 +1,23 @@
 """A verdict names the query on which its agreement or its statement on order rests."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.render import influence_notes as notes
-from analysis.render.verdict_order import Comparison
+from analysis.core.statistic import Target
+from analysis.render.sentences import in_words
+from analysis.render.verdict_facts import Comparison, VerdictFacts
+from analysis.render.verdict_notes import influence_notes
+
+
+class OfTheseRaters(VerdictFacts):
+    """Facts on a graded construct, without the figures from which they would be found."""
+
+    nominal = False
+    scope = "within_query"
+    target: Target = "these_raters"
 
 
 def without(statistic: str, name: str, value: float, ends: tuple[float, float]) -> Estimate:
@@ -24,12 +35,10 @@ def without(statistic: str, name: str, value: float, ends: tuple[float, float]) 
     )
 
 
-def noted(
-    monkeypatch: pytest.MonkeyPatch, comparison: Comparison, *estimates: Estimate
-) -> list[str]:
-    monkeypatch.setattr(notes, "target", lambda *_: "these_raters")
-    analysis = SimpleNamespace(estimates=EstimateList(estimates))
-    return list(notes.influence_notes(analysis, "QR", "judge", "within_query", comparison))
+def noted(comparison: Comparison, *estimates: Estimate) -> list[str]:
+    analysis: Any = SimpleNamespace(estimates=EstimateList(estimates))
+    facts = OfTheseRaters(analysis, "QR", "judge")
+    return [in_words(found) for found in influence_notes(facts, comparison)]
 
 
 DIFFERENCES = (
@@ -38,27 +47,21 @@ DIFFERENCES = (
 )
 
 
-def test_a_statement_on_order_that_rests_on_one_query_names_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (note,) = noted(monkeypatch, "worse", *DIFFERENCES)
+def test_a_statement_on_order_that_rests_on_one_query_names_it() -> None:
+    (note,) = noted("worse", *DIFFERENCES)
     assert note.startswith("The statement on order rests on one query: without q2, ")
     assert note.endswith(" (difference -.08 [-.17, .01]).")
 
 
-def test_a_verdict_that_claims_no_difference_rests_on_no_query(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert noted(monkeypatch, "undecided", *DIFFERENCES) == []
-    assert noted(monkeypatch, "worse", DIFFERENCES[0]) == []
+def test_a_verdict_that_claims_no_difference_rests_on_no_query() -> None:
+    assert noted("undecided", *DIFFERENCES) == []
+    assert noted("worse", DIFFERENCES[0]) == []
 
 
 @pytest.mark.parametrize(("tau", "named"), [(0.39, True), (0.41, False)])
-def test_a_query_that_changes_the_agreement_is_named(
-    monkeypatch: pytest.MonkeyPatch, tau: float, named: bool
-) -> None:
+def test_a_query_that_changes_the_agreement_is_named(tau: float, named: bool) -> None:
     left_out = without("agreement_without_one", "q7", tau, (0.1, 0.9))
     sentence = (
         "One query changes the agreement with people: without q7, tau-b is .39 in place of .50."
     )
-    assert noted(monkeypatch, "undecided", left_out) == ([sentence] if named else [])
+    assert noted("undecided", left_out) == ([sentence] if named else [])

@@ -210,6 +210,14 @@ def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -
     assert not any("Use it to compare" in note for note in claimed.notes)
 
 
+def test_a_bias_is_large_beyond_the_margin_of_a_level() -> None:
+    for margin, named in ((10.0, True), (13.0, False)):
+        options = Options(resamples=200, bias_margin=margin)
+        analysis = analyse(table(simulated(raters=5)), options=options)
+        verdict = only(with_figures(analysis, kendall_tau_b=(0.7, 0.6, 0.8), bias=(12, 9, 15)))
+        assert any("Use it to compare" in note for note in verdict.notes) == named
+
+
 def test_raters_who_disagree_are_a_low_bar(analysis: Analysis) -> None:
     verdict = only(with_figures(analysis, krippendorff_alpha=(0.4, 0.3, 0.5)))
     assert any("alpha .40 [.30, .50]" in note for note in verdict.notes)

@@ -10,6 +10,8 @@ from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.pipeline.estimation import analyse
+from analysis.render.sentences import in_words
+from analysis.render.verdict_facts import VerdictFacts
 from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.section import differences, reading, systems
@@ -120,7 +122,7 @@ def test_systems_that_no_rater_links_are_not_compared(apart: Analysis) -> None:
 
 
 def notes_of(analysis: Analysis) -> list[str]:
-    return list(notes(analysis, "QR", "judge", "within_query"))
+    return list(map(in_words, notes(VerdictFacts(analysis, "QR", "judge"))))
 
 
 def test_one_rater_leaves_nothing_to_adjust() -> None:
