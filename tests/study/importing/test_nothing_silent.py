@@ -5,6 +5,7 @@ import json
 import pytest
 
 from study import InputError, Study, import_file, read_scores
+from study.importing.readers.records import IN_ANOTHER_CASE
 from tests.study.importing.conftest import Write, response
 from tests.study.importing.test_bad_input import refused
 
