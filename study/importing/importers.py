@@ -10,6 +10,7 @@ from study.base.scales import Scale
 from study.entry_points import entry_points
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.readers.column_layout import missing_column, separators_hint
+from study.importing.readers.json_text import rows_within, within_document
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import KINDS, Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
@@ -251,6 +252,9 @@ def importer_for(
         matching = _matching(candidates, head, constructs, broken)
     if len(matching) == 1:
         return matching[0], broken
+    within = None if matching else rows_within(source.document)
+    if within is not None:
+        raise InputError(source.path.name, [within_document(source.path, within)], broken)
     raise InputError(source.path.name, _undecided(head, matching, candidates), broken)
 
 

@@ -61,6 +61,9 @@ def matches(head: Head) -> bool:
     return isinstance(inner, dict) and "results" in inner
 
 
+is_certain = matches
+
+
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read responses and scores; a system is a provider, with its prompt where it has several."""
     systems = _systems(_results(source))

@@ -5,7 +5,7 @@ from typing import Any
 
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
-from study.importing.readers.column_layout import Fields, folded, has
+from study.importing.readers.column_layout import Fields, apart, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
@@ -13,19 +13,24 @@ from study.importing.score_columns.names import kind_of, names_no_score
 from study.importing.score_columns.words import VALUES, WHOLE_NAMES
 from study.text import abbreviate, counted
 
-_DOCUMENT = ("document", "doc_id", "id")
+_DOCUMENT = ("document", "doc_id", "id", "id_")
+_TEXT = ("text", "page_content", "content", "passage", "chunk")
+# LlamaIndex has the text of a passage in an object beside its score.
+_INNER = "node"
 SCORERS = WHOLE_NAMES["scorer"]
 
 
 def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
     """Return the passages of a record as rows, each with its document where that is known.
 
-    A passage is a text, or an object with the text under `text` and the identifier under
-    `document`, `doc_id` or `id`. Passages are in one list, with their documents in a second one,
-    or in numbered columns.
+    A passage is a text, or an object with the text under `text` (or `page_content`, `content`,
+    `passage`, `chunk`) and the identifier under `document`, `doc_id` or `id`. Passages are in one
+    list, with their documents in a second one, or in numbered columns.
     """
     listed, numbered = cells.listed("passages"), cells.numbered_passages()
     documents = cells.listed("documents")
+    if not (listed or numbered) and any(isinstance(document, dict) for document in documents):
+        listed, documents = documents, []
     passages = listed or numbered
     if listed and numbered:
         cells.fault(
@@ -50,7 +55,10 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
     document = None if blank(listed) else cells.key_in(column, listed)
     if not isinstance(passage, dict):
         return {"text": passage, "document": document}
-    column = f"{cells.column('passages')}, item {place}"
+    column = f"{cells.column('passages') or cells.column('documents')}, item {place}"
+    if isinstance(passage.get(_INNER), dict):
+        passage = {**{k: v for k, v in passage.items() if k != _INNER}, **passage[_INNER]}
+    written = next((name for name in _TEXT if not blank(passage.get(name))), "text")
     document_id = next((passage[name] for name in _DOCUMENT if not blank(passage.get(name))), None)
     declared = None if document_id is None else cells.key_in(column, document_id)
     if document is not None and declared not in (None, document):
@@ -61,22 +69,35 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
             column,
         )
     for name, cell in passage.items():
-        if name not in ("text", *_DOCUMENT) and not blank(cell):
+        if name not in (written, *_DOCUMENT) and not blank(cell):
             cells.left_out(f"the field {abbreviate(name)} of passages")
-    return {"text": passage.get("text"), "document": declared or document}
+    return {"text": passage.get(written), "document": declared or document}
 
 
 DESCRIPTION = "a query and a response in each row, usually with query_id, system and passages"
 
 FIELDS: Fields = {
-    "query_id": ("query_id",),
-    "query": ("query", "question"),
-    "response": ("response", "answer"),
+    "query_id": ("query_id", "question_id"),
+    "query": (
+        *("query", "question", "user_query", "user_question", "query_text", "question_text"),
+        *("prompt", "input"),
+    ),
+    "response": (
+        *("response", "answer", "response_text", "answer_text", "generated_answer"),
+        *("generated_response", "actual_output", "completion", "result"),
+    ),
     "response_id": ("response_id",),
-    "system": ("system",),
-    "passages": ("passages", "contexts", "retrieved_contexts", "retrieved_context"),
+    "system": ("system", "model", "system_name", "model_name"),
+    "passages": (
+        *("passages", "contexts", "retrieved_contexts", "retrieved_context", "context"),
+        *("retrieval_context", "source_documents", "retrieved_documents", "source_nodes"),
+        *("retrieved_passages", "chunks", "retrieved_chunks", "docs"),
+    ),
     "documents": ("documents", "retrieved_context_ids"),
-    "references": ("references", "reference", "ground_truth", "gt_answer"),
+    "references": (
+        *("references", "reference", "ground_truth", "gt_answer", "ground_truths"),
+        *("reference_answer", "reference_answers", "expected_output", "gold_answer"),
+    ),
     "attributes": ("attributes",),
 }
 
@@ -106,7 +127,7 @@ def named_after_scorers(columns: Iterable[str]) -> list[str]:
         for column in present
         if kind_of(column) is not None
         and names_no_score(column) is None
-        and column.casefold() not in known
+        and not {column.casefold(), apart(column)} & known
     ]
     scorer, value = ([c for c in present if c.casefold() in names] for names in (SCORERS, VALUES))
     return found or ([*scorer, *value] if scorer and value else [])

@@ -11,7 +11,10 @@ Fields = Mapping[str, tuple[str, ...]]
 """Field to the column names that are understood for it, the documented one first."""
 
 ATTRIBUTE = "attribute."
+_BETWEEN = re.compile(r"[\s-]+")
 _JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# So many names of a column are listed where it is missing.
+_MOST_NAMES = 5
 _NUMBERED = re.compile(r"passage_(\d+)")
 
 
@@ -77,8 +80,8 @@ def folded(columns: Iterable[str]) -> set[str]:
 
 
 def apart(column: str) -> str:
-    """Return a name whose words are joined as names of fields are written: responseId."""
-    return _JOINED.sub("_", column).casefold()
+    """Return a name as those of fields are written: responseId and Response ID as response_id."""
+    return _BETWEEN.sub("_", _JOINED.sub("_", column.strip())).casefold()
 
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
@@ -109,7 +112,7 @@ def missing_column(
         (suggestion for suggestion in (nearest(name, present) for name in names) if suggestion),
         "",
     )
-    also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
+    also = f" (or {', '.join(names[1:_MOST_NAMES])})" if len(names) > 1 else ""
     return Fault(
         f"the column {names[0]!r}{also} is missing. There are: {quoted_names(present)}.",
         f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),

@@ -80,6 +80,27 @@ def document(source: InputFile) -> Any:
         raise InputError(source.path.name, [Fault(*_unreadable(error))]) from None
 
 
+def rows_within(document: Any) -> str | None:
+    """Return the name of the only list of objects in a document that is one object."""
+    lists = [
+        name
+        for name, member in (document.items() if isinstance(document, dict) else ())
+        if isinstance(member, list) and member and all(isinstance(row, dict) for row in member)
+    ]
+    return lists[0] if len(lists) == 1 else None
+
+
+def within_document(path: Path, name: str) -> Fault:
+    """Return the fault of a document whose rows are in its list `name`."""
+    lines = path.with_suffix(".jsonl").name
+    return Fault(
+        f"the rows are in {name!r} of the document.",
+        "Write them alone, in Python: import json, pathlib, pandas; rows = json.loads("
+        f"pathlib.Path({path.name!r}).read_text('utf-8'))[{name!r}]; "
+        f"pandas.DataFrame(rows).to_json({lines!r}, orient='records', lines=True).",
+    )
+
+
 def count_other_members(source: InputFile, document: dict[str, Any], name: str) -> None:
     """Count the members of a document other than its list `name`; they are left out."""
     for other in document:

@@ -10,6 +10,7 @@ from typing import Any
 from study.errors import Fault, InputError
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
+from study.importing.readers.json_text import rows_within, within_document
 from study.importing.readers.source import RecordSource
 from study.importing.readers.workbook import sheets
 from study.importing.score_columns.contents import ROWS, ColumnContent, contents_of
@@ -139,29 +140,10 @@ def _refuse_columns_of_json(path: Path, document: Any) -> None:
 
 def _refuse_rows_within(source: RecordSource) -> None:
     """Refuse an object whose only list of objects has the rows, unless it is a known export."""
-    document = source.document
-    if not isinstance(document, dict):
+    name = rows_within(source.document)
+    if name is None or _is_export(source):
         return
-    lists = [
-        name
-        for name, member in document.items()
-        if isinstance(member, list) and member and all(isinstance(row, dict) for row in member)
-    ]
-    if len(lists) != 1 or _is_export(source):
-        return
-    rows = [flat(row) for row in document[lists[0]][:ROWS]]
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    if recognized_rows(columns, rows).form == "none":
-        return
-    path, lines = source.path, source.path.with_suffix(".jsonl").name
-    raise InputError(
-        path.name,
-        [
-            Fault(
-                f"the rows are in {lists[0]!r} of the document.",
-                "Write them alone, in Python: import json, pathlib, pandas; rows = json.loads("
-                f"pathlib.Path({path.name!r}).read_text('utf-8'))[{lists[0]!r}]; pandas.DataFrame("
-                f"rows).to_json({lines!r}, orient='records', lines=True).",
-            )
-        ],
-    )
+    rows = [flat(row) for row in source.document[name][:ROWS]]
+    columns = tuple(dict.fromkeys(column for row in rows for column in row))
+    if recognized_rows(columns, rows).form != "none":
+        raise InputError(source.path.name, [within_document(source.path, name)])
