@@ -158,6 +158,7 @@ def _unclear(path: Path, recognized: Recognized) -> SourceContents:
     note = how_to_declare(command)
     sides = [side for side in ("judge", "human") if recognized.reasons(side)]
     elsewhere = len(sides) == 1 or bool(recognized.candidates and not sides)
+    elsewhere = elsewhere and not recognized.reasons("texts")
     if not (recognized.can_be_completed or elsewhere):
         command, note = "ccrs doctor FILE", "With the table in its new form"
     elif not recognized.can_be_completed:

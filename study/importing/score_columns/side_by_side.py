@@ -85,10 +85,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     ]
     if by_rater is not None:
         evidence.append(ColumnEvidence(by_rater.rater, "rater", "its name"))
-    further = [
-        *together,
-        *(c for c in columns if c not in known_as and may_be_scores(c, contents, taken)),
-    ]
+    evidence += [ColumnEvidence(c, "no score", "it sums up other columns") for c in together]
+    further = [c for c in columns if c not in known_as and may_be_scores(c, contents, taken)]
     base = Recognized(
         "unclear",
         evidence=tuple(evidence),

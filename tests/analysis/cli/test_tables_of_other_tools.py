@@ -107,7 +107,8 @@ def test_a_mean_of_raters_is_not_a_further_rater(tmp_path: Path) -> None:
     path = table(tmp_path, "question,human_1,human_2,human_avg,llm\na,3,4,3.5,4\n")
     found = taken_columns(path)
     assert found.columns == NamedColumns(("llm",), ("human_1", "human_2"), query="question")
-    assert found.candidates == ("human_avg",)
+    assert found.candidates == ()
+    assert found.reasons("no score") == {"human_avg": "it sums up other columns"}
     path = table(tmp_path, "question,human_avg,llm\na,3.5,4\n")
     assert taken_columns(path).columns == NamedColumns(("llm",), ("human_avg",), query="question")
 

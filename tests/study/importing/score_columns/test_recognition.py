@@ -120,7 +120,8 @@ def test_texts_of_a_judge_and_a_person_are_no_scores() -> None:
 def test_what_may_be_a_further_scorer_is_named_and_not_dropped() -> None:
     result = found(llm=FIVE, human=OTHER, anna=FIVE, human_avg=OTHER, label=WORDS)
     assert result.columns == NamedColumns(("llm",), ("human", "human_avg")[:1])
-    assert set(result.candidates) == {"anna", "human_avg", "label"}
+    assert set(result.candidates) == {"anna", "label"}
+    assert "human_avg" in result.reasons("no score")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json"])
