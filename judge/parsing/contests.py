@@ -85,7 +85,8 @@ _COUNTS = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:/|\bof(?: the| a| all| these)?(?: possible)?|\b(?:passage|document|doc|chunk|source|"
-    r"reference|section|chapter|table|figure|fig|page|line|paragraph|sentence|item|part|step|stage|phase|"
+    r"reference|section|chapter|table|figure|fig|page|line|paragraph|sentence|item|part|step|"
+    r"stage|phase|"
     r"type|point|claim|fact|in|since|until|by|year)s?\.?) ?#?\Z",
     re.IGNORECASE,
 )
