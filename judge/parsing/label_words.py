@@ -46,16 +46,17 @@ def kind_of_label(label: str) -> str | None:
     >>> kind_of_label("Итоговая оценка"), kind_of_label("Ocena"), kind_of_label("Max. score")
     ('final', 'named', None)
     """
-    text = _REMARK.sub(" ", label.casefold().replace("_", " ")).strip()
+    whole = label.casefold().replace("_", " ")
+    text = _REMARK.sub(" ", whole).strip()
     words = _WORD.findall(text)
-    if not _PHRASE.fullmatch(text) or len(words) > _MOST_WORDS or _OTHER.search(text):
+    if not _PHRASE.fullmatch(text) or len(words) > _MOST_WORDS or _OTHER.search(whole):
         return None
     named = any(map(_SCORE.search, (*words, text)))
-    final = bool(_FINAL.search(text))
+    final = bool(_FINAL.search(whole))
     if (_ENGLISH.search(text) or text.isascii() > named) and not (
         all(map(_QUALIFIER.fullmatch, words)) or _CONSTRUCT.search(text)
     ):
         return "final" if final and len(words) == 1 else None
     if named or (final and (len(words) == 1 or text.isascii())):
-        return "final" if final or _REVISED.search(text) else "named"
+        return "final" if final or _REVISED.search(whole) else "named"
     return "construct" if _CONSTRUCT.search(text) else None

@@ -113,8 +113,10 @@ _CONDITION = re.compile(
 )
 """Words of a condition: "If it had sources, I would give it a 90"."""
 _OF_OTHERS = re.compile(
-    r"\b(?:says?|claims?|states?|mentions?|thinks?|believes?|reports?|writes?|wants?|asks?|"
-    r"according to|critics|itself|own|not|never|"
+    r"\b(?:says?|claims?|states?|mentions?|thinks|believes|reports?|writes?|wants?|asks?|"
+    r"according to|critics?|reviewers?|another|he|she|they|films?|movies?|rates|rated|gave|ranks|"
+    r"ignore|"
+    r"prints?|output|itself|own|not|never|"
     r"doesn|isn|could|(?:no|perfect|ideal|better|complete) (?:response|answer|one))\b"
     r"[^,;]*\Z|\baccording to\b",
     re.IGNORECASE,

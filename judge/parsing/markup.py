@@ -38,7 +38,8 @@ _TURN_ENDS = re.compile(rf"(?:</s>|<end_of_turn>|<eos>|\[/INST\]|{_CONTROL_FORM}
 _TURN_BEGINS = re.compile(
     rf"\A(?:\s*(?:(?!<\|(?:channel|start\|>assistant<\|channel|begin_of_{_NAMES}|"
     rf"{_NAMES})\b){_CONTROL_FORM}"
-    r"(?:\s*(?:assistant|model)\b)?(?![ \t]*[:\w])|<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\])|"
+    r"(?:\s*(?:assistant|model)\b)?(?![ \t]*[:\w])|<s>|<bos>|<start_of_turn>(?:model)?|"
+    r"\[INST\](?s:(?!\[/INST\]).){1,3000}\[/INST\](?=\s*\w)|\[/?INST\])|"
     r"\s*(?:[*_#]{0,3} ?(?:assistant|ai|model|bot|judge|evaluator)\b[*_]{0,2}(?: ?:[*_]{0,2}|"
     r"\s*\n)))+",
     re.IGNORECASE,

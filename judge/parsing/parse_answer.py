@@ -277,7 +277,9 @@ def _only_object(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
 
 
 _OBJECT = re.compile(
-    r"^(?:\[\w+\] ?)?(?:[\w.:=\[\]<>|-]*[\[(>] ?|```\w*\n)?(?P<object>\{)", re.MULTILINE
+    r"^(?:\[\w+\] ?|(?:output|answer|result|json|evaluation): ?)?"
+    r"(?:[\w.:=\[\]<>|-]*[\[(>] ?|```\w*\n)?(?P<object>\{)",
+    re.MULTILINE | re.IGNORECASE,
 )
 """The beginning of an object: on its line there are only the signs of a call or a fence."""
 

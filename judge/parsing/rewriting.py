@@ -54,6 +54,7 @@ _OF_HUNDRED = re.compile(
     r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
 )
 """The end of the scale before the score: "100点満点中80点", "100 üzerinden 80"."""
+_MAXIMUM_NAMED = re.compile(r" ?[(（] ?(?:满分|満点|만점) ?100 ?[分点점]? ?[)）]")
 _SUM = re.compile(
     r"(?<![0-9.)=*/])([0-9]+(?:\.[0-9]+)?(?: ?[-+] ?[0-9]+(?:\.[0-9]+)?)+) ?= ?"
     r"(?P<sum>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
@@ -124,6 +125,7 @@ _ELEMENT = re.compile(
     rf"(?=\Z|\n)))?)"
 )
 _ATTRIBUTE = re.compile(r"([\w-]{1,20})\s*=\s*[\"']?([^\"'<>]*)")
+_CLOSED = re.compile(r"(?:/|</[^<>]*)>\Z")
 _TAG = re.compile(
     rf"(?m)^[ \t]*</?[^\W\d_][\w-]{{0,30}}{_ATTRIBUTES}>|</[^\W\d_][\w-]{{0,30}}>[ \t]*$"
 )
@@ -139,23 +141,21 @@ def elements_apart(text: str, scale: Scale) -> str:
 
     def line(match: re.Match[str]) -> str:
         attributes = dict(_ATTRIBUTE.findall(match[2]))
-        number, content = "", match[3] or ""
-        if _HAS_NUMBER.fullmatch(content.strip()):
-            number = content.strip()
-        elif not content.strip():
-            number = next((attributes[name] for name in attributes if name in _VALUE), "")
-            if not number and match[0].endswith(">"):
-                return match[0] if match[3] is None and not match[2] else "\n"
+        content = (match[3] or "").strip()
+        inside = content if _HAS_NUMBER.fullmatch(content) else ""
+        number = inside or next((attributes[name] for name in attributes if name in _VALUE), "")
         if not number:
             return match[0] if match[3] is None else f"\n{content}\n"
+        unnamed = match[1].lower() in _VALUE or (not inside and "score" in attributes)
         end = next((attributes[name] for name in attributes if name in _ENDS), "")
         if end.isdecimal() and float(end) != scale.max:
             number = f"{number}/{end}"
-        label = "score" if match[1].lower() in _VALUE else match[1].replace("-", " ")
-        named = f"{label}: {number}"
+        named = f"{'score' if unnamed else match[1].replace('-', ' ')}: {number}"
         before = match.string[: match.start()].rstrip(" \t")
-        closed = "\n" if match[0].endswith(">") and not match[0].endswith(f">{content}") else ""
-        return f"\n{named}{closed}" if not before or before[-1] in ".!?。>\n" else named
+        if before and before[-1] not in ".!?。>\n":
+            return named
+        closed = "\n" if _CLOSED.search(match[0]) else ""
+        return f"\n{named}{closed}" + (content if not inside else "")
 
     return _TAG.sub("\n", _ELEMENT.sub(line, text)).strip("\n") + (
         "\n" if text.endswith(("\n", ">")) else ""
@@ -170,6 +170,7 @@ def rewritten(text: str, names: Names) -> str:
     if "=" in text:
         text = _SUM.sub(_summed, text)
     if "100" in text and not text.isascii():
+        text = _MAXIMUM_NAMED.sub("", text)
         text = _OF_HUNDRED.sub(r"\1/100", text)
     text = "\n".join(map(_words_in_digits, text.split("\n")))
     text = _FULL.sub("100", text)
@@ -255,6 +256,13 @@ def _table_rows(text: str, names: Names) -> list[str]:
             ]
             numbers = [cell for cell in scored if cell in numbers]
         if len(numbers) == 1 and (len(cells) > 1 or header):
+            if (
+                numbers[0] == cells[0]
+                and len(cells) > 1
+                and header
+                and not label.fullmatch(header[0])
+            ):
+                continue
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
             rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))

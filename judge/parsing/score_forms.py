@@ -173,11 +173,19 @@ def _generally_labelled(line: str, patterns: ScorePatterns) -> ScoreMatch | None
     if not match or not kind:
         return None
     number = match["number"] or match["framed"]
-    if signed_zero(number):
+    # "Nota: 8" may be a school's grade.
+    small = patterns.percent and 0 < float(number) <= _GRADES and "100" not in line
+    if (
+        signed_zero(number)
+        or (small and not match["words"].isascii())
+        or (small and _GRADE.match(line))
+    ):
         return None
     return ScoreMatch(number, "labelled", final=kind == "final", named=kind != "construct")
 
 
+_GRADES = 10
+_GRADE = re.compile(r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai)", re.IGNORECASE)
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 

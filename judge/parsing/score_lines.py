@@ -64,6 +64,16 @@ def labelled_scores(
         if match["alone"] and not (parts or _WHOLE.search(match[0])):
             continue
         yield float(match["number"] or match["of"] or match["said"] or match["alone"])
+    for line in text.split("\n") if ":" in text else ():
+        # Labels that only whole lines have: "Score (corrected): 75".
+        if (
+            len(line) <= LONGEST_FORM
+            and ":" in line
+            and not patterns.anywhere.search(unmarked(line))
+        ):
+            found = score_of(line, patterns)
+            if found and found.rule == "labelled" and found.named and (found.final or not final):
+                yield float(found.number)
 
 
 _NO_PART = re.compile(rf"\W*(?:(?:the|my)\s+)?{NOUN}\W+[0-9].*", re.IGNORECASE)

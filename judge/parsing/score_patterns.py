@@ -17,25 +17,28 @@ _WORDS = (
     r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
 )
 _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
-_GIVE_OR_TAKE = r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less))?"
-_NO_SCORES = r"(?!.*\b[A-Za-z]{3,}\ +[0-9]+\ *(?:[,;]|$))"
+_GIVE_OR_TAKE = (
+    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|overall|here|in\ total|"
+    r"from\ me|insgesamt))?"
+)
+_NO_SCORES = r"(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
 """No list of labels and numbers follows: "Relevance 8, fluency 9"."""
 _VERBS_AT_END = r"(?:vergeben|geben|ansetzen|bewerten|erteilen)"
 _GIVES = (
     # What a judge says of its own score, or of what the response deserves.
-    r"(?:\bI(?:['’\ ](?:d|ll|m))?\s+(?:(?!not|never)[a-z]+\s+){0,2}?(?:rate|scor(?:e|ing)|"
-    r"grad(?:e|ing)|giv(?:e|ing)|award|"
-    r"assign(?:ing)?|mark|put|place|set|say|estimate|assess|evaluate|settl(?:e|ing)|arrive|"
-    r"go(?:ing)?|land)|"
-    r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:gets|deserves|"
-    r"merits|earns|receives|scores)|\bmak(?:es|ing)\s+(?:it|this)|"
+    r"(?:(?:\bI(?:['’\ ](?:d|ll|m))?\s+(?:(?!not|never)[a-z]+\s+){0,2}?(?:rate|scor(?:e|ing)|"
+    r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
+    r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
     rf"\b(?:{any_of('sentences', 'gives')})\b|(?:{any_of('sentences', 'gives_elsewhere')}))"
     r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
-    r"perfect|from|between|zwischen|entre)\b)[^0-9.!?;:]){0,70}?"
+    r"perfect|from|between|zwischen|entre|films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
+    r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
+    r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
+    r"score|rating|grade|mark|of)\s+){0,5})"
 )
 _GIVEN = (
     # Languages whose verb follows: "85 puan veriyorum".
-    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|평가|매기|दे(?:ता|ती|ना|ूँग)|"
+    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|दे(?:ता|ती|ना|ूँग)|"
     r"می‌?\s?ده|評価|採点|つけ)[^0-9,.!?。]{0,20}"
 )
 _LEADS_TO = (
@@ -124,7 +127,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     final = rf"an?\s+(?:final|overall|total)\s+{NOUN}\s+of\s+"
     label = (
         rf"(?:{clear},\s+where\s+[^\n:]{{0,80}}:\s*|{on_scale}\s*:\s*|"
-        rf"{clear}(?:{colon}|\s+(?:is|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|\s*(?:为|是|"
+        rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
+        rf"\s*(?:为|是|"
         rf"は|는|은)\s*|\s+)|"
         rf"{ambiguous}{colon}|{announced}|{final})"
     )
@@ -149,7 +153,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
         r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
         r"in\s+(?:conclusion|summary))\b"
-        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
+        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
+        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total),?\s+|"
         r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
         r"(?:last|final)\s+line\s*[-–—:]\s*|"
         r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
@@ -197,16 +202,18 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
             rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
             rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|"
-            rf"amounts\s+to|stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}(?:とします)?"
+            rf"amounts\s+to|"
+            rf"stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
             rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN}|"
-            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})[^\w?]*",
+            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})"
+            r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
         ),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
         general=re.compile(
             rf"\s*(?P<words>{_LETTER}[^0-9:=→|\n]{{0,70}}?)\s*(?:[:=→：|]|->|\s[-–—]\s|"
-            rf"\n)\s*(?:[:=]\s*)?"
-            rf"(?:{written}|[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
+            rf"\n|\s(?:ist|est|es|é|è|jest|är)\s)\s*(?:[:=]\s*)?(?:{written}|"
+            rf"[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
             flags,
         ),
         percent=percent != r"(?!)",
