@@ -98,13 +98,13 @@ _BREAK = re.compile(
 _LONGEST = 600
 """Characters of a sentence in which a score is looked for."""
 _CLAUSE = re.compile(
-    r"[.!?][*_]{0,2} +|[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
+    r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
     r"\s+[-–—]+\s+(?=[A-Z*_])|"
     r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
     r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
 )
 """Where the words may begin that are the score: "3 of 5 -> Score: 60"."""
-_LAST_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[^ ])|(?<=[。！？])(?=.)")
+_LAST_SENTENCE = re.compile(r"(?<=[.!?])(?<![Mm]ax.)(?<![Mm]in.) +(?=[^ ])|(?<=[。！？])(?=.)")
 _ITEM = re.compile(r"\W*(?:1?[0-9]|20)(?![0-9]|\s*(?:/|%|out))")
 _CONDITION = re.compile(
     r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"

@@ -227,7 +227,7 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             return None
         if rest.strip():
             return None
-        ended = not closed and not text[-1].isdigit()
+        ended = not closed and text[-1] not in "0123456789.-/"
     while isinstance(inner := _inner(pairs, patterns), list):
         # An object in an object: {"question_relevance": {"score": 85}}, or of a call of a tool.
         pairs = inner
