@@ -98,7 +98,8 @@ _BREAK = re.compile(
 _LONGEST = 600
 """Characters of a sentence in which a score is looked for."""
 _CLAUSE = re.compile(
-    r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
+    r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|"
+    r"[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
     r"\s+[-–—]+\s+(?=[A-Z*_])|"
     r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
     r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"

@@ -61,7 +61,6 @@ _STRUCK = re.compile(
 _CITATION = re.compile(
     r"(?<=[\w.,;!?%)]) ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】](?!\()"
 )
-_KEYCAP = re.compile("\ufe0f?\u20e3")
 _HTML_MARK = re.compile(
     r"</?(?:b|strong|i|em|u|mark|code|span|font|small|big|sup|sub|kbd)(?: [^<>]{0,200})?>",
     re.IGNORECASE,
@@ -153,7 +152,7 @@ def plain(text: str) -> str:
         body, gap = body[: others.start()], "\n"
     body = body.replace("\r\n", "\n").translate(_PLAIN)
     if not body.isascii():
-        body = _DIGIT.sub(lambda digit: str(decimal(digit[0])), _KEYCAP.sub("", body))
+        body = _DIGIT.sub(lambda digit: str(decimal(digit[0])), body)
     if any(mark in body for mark in ("~~", "\u0336", "\\", "<")):
         body = _STRUCK.sub(" ", body)
     if "<" in body:
