@@ -100,7 +100,7 @@ _MOST = 100
 _MOST_ITEMS = 20
 _SHORT = 60
 """Characters of an answer whose numbers are all taken for scores when it is explained."""
-_SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<![ie]\.[eg]\.) +|\n")
 
 
 def contests(

@@ -56,7 +56,7 @@ def kind_of_label(label: str) -> str | None:
     if (_ENGLISH.search(text) or text.isascii() > named) and not (
         all(map(_QUALIFIER.fullmatch, words)) or _CONSTRUCT.search(text)
     ):
-        return "final" if final and len(words) == 1 else None
+        return "final" if len(words) == 1 and (final or _REVISED.search(whole)) else None
     if named or (final and (len(words) == 1 or text.isascii())):
         return "final" if final or _REVISED.search(whole) else "named"
     return "construct" if _CONSTRUCT.search(text) else None

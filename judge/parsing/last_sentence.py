@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from judge.parsing.contests import reason_alone
+from judge.parsing.label_words import kind_of_label
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
 from judge.parsing.score_patterns import Names, ScorePatterns, score_patterns
@@ -63,6 +64,8 @@ def _given(
         before, after = found["before"], sentence[end:]
         if scale:
             before = reason_alone(before, scale)
+        if _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_")):
+            return None
         if signed_zero(number) or _ONE_OF_SEVERAL.search(before) or _ENDS_IN_NUMBER.search(after):
             return None
         if patterns.percent and not found["whole"] and 0 < float(number) <= _SMALL:
@@ -75,6 +78,7 @@ def _given(
 
 _SMALL = 10
 """A number up to this one alone in a sentence may be on a scale to 10."""
+_NAMED_BY = re.compile(r"\W*(?:[^\W\d]+ ?){1,3}:\s*")
 _ENDS_IN_NUMBER = re.compile(
     r"(?<![0-9])[0-9]{1,2}%?(?:\W*\Z|,? (?:for|on|in|für|pour|para|por)\b)"
 )
@@ -117,7 +121,7 @@ _OF_OTHERS = re.compile(
     r"\b(?:says?|claims?|states?|mentions?|thinks|believes|reports?|writes?|wants?|asks?|"
     r"according to|critics?|reviewers?|another|he|she|they|films?|movies?|rates|rated|gave|ranks|"
     r"ignore|"
-    r"prints?|output|itself|own|not|never|"
+    r"prints?|output|itself|own|not|never|no|above|below|than|under|"
     r"doesn|isn|could|(?:no|perfect|ideal|better|complete) (?:response|answer|one))\b"
     r"[^,;]*\Z|\baccording to\b",
     re.IGNORECASE,

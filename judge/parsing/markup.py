@@ -4,12 +4,14 @@ It is replaced by a space and never just deleted, so that no two digits are join
 """
 
 import re
+from html import unescape
 from itertools import islice
 from unicodedata import decimal
 
 _NAMES = (
     r"(?:(?:seed:|inner_|my_|chain_of_)?(?:think(?:ing)?|thoughts?(?:_process)?|reasoning|"
-    r"reflection|reflexion|scratch_?pad|analysis|(?:internal_|inner_)?monologue|deliberation|cot))"
+    r"reflection|reflexion|internal|scratch_?pad|analysis|(?:internal_|inner_)?monologue|"
+    r"deliberation|cot))"
 )
 """Names of tags around thinking, of whatever form the tags are."""
 _CONTROL_FORM = r"(?:<\|[^<>|\n]{1,40}\|>|<｜[^<>｜\n]{1,40}｜>)"
@@ -52,6 +54,7 @@ _NEXT_TURN = re.compile(
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9])", re.ASCII)
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
 _DIGIT = re.compile(r"(?![0-9])\d")
+_ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
 _STRUCK = re.compile(
     r"~~[^~\n]{1,80}~~|(?:[^\n\u0336]\u0336)+|\\(?:cancel|sout|st) ?\{[^{}\n]*\}|<!--.{0,400}?-->|"
     r"<(del|s|strike)>[^<>\n]{1,80}</\1>",
@@ -59,7 +62,7 @@ _STRUCK = re.compile(
 )
 """What its writer struck out, and comments."""
 _CITATION = re.compile(
-    r"(?<=[\w.,;!?%)]) ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】](?!\()"
+    r"(?<=[\w.,;!?%)])(?: ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】])+(?!\()"
 )
 _HTML_MARK = re.compile(
     r"</?(?:b|strong|i|em|u|mark|code|span|font|small|big|sup|sub|kbd)(?: [^<>]{0,200})?>",
@@ -96,7 +99,9 @@ _PLAIN = {**_SPACES, **_LINE_BREAKS, **_SIGNS}
 _FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")
 _HEADING = re.compile(r"\A#{1,6} +")
 # Before a letter only: "> 85" may mean more than 85.
-_BULLET = re.compile(r"\A(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])")
+_BULLET = re.compile(
+    r"\A(?:(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])|[1-9][.)] +(?=[*_]*[A-Z][a-z ]{2,30}:))"
+)
 # Not stars, of which several are a rating, and not 💯 and 🔟, which are numbers. After a score only
 # check marks and the like: a face may mean that the score is a joke.
 _PICTURE = r"(?:(?![★☆🌟💯🔟])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)"
@@ -107,7 +112,9 @@ _PICTURES = re.compile(
 )
 _BOXED = re.compile(r"\\(?:boxed|fbox|text[a-z]*|math[a-z]*|bm|bf|large|Large) *\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac *\{([^{}]*)\} *\{([^{}]*)\}")
-_FRAMED = re.compile(r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]|<<([^<>]*)>>")
+_FRAMED = re.compile(
+    r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]|<<([^<>]*)>>|\{([^{}:\n]{1,12})\}"
+)
 _INSIDE_WORD = re.compile(r"(?<=[A-Za-z])[_'](?=[A-Za-z])")
 _MARKS = re.compile(r"\*+|_+|`+|\$+|[\"']")
 
@@ -150,6 +157,8 @@ def plain(text: str) -> str:
         and body[: others.start()].strip()
     ):
         body, gap = body[: others.start()], "\n"
+    if "&" in body:
+        body = _ENTITY.sub(lambda name: unescape(name[0]), body)
     body = body.replace("\r\n", "\n").translate(_PLAIN)
     if not body.isascii():
         body = _DIGIT.sub(lambda digit: str(decimal(digit[0])), body)
@@ -159,7 +168,7 @@ def plain(text: str) -> str:
         body = _HTML_OUTER_CELL.sub(" ", _HTML_CELL.sub(": ", body))
         body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
         body = _CONTROL.sub(" ", without_turn_end(body))
-    body = without_turn_end(body.replace("&nbsp;", " "))
+    body = without_turn_end(body)
     if "[" in body:
         body = _CITATION.sub("", body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)

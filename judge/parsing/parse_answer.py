@@ -144,7 +144,7 @@ def _scored(
 _LABEL_IN_LINE = re.compile(r"(?<=[.!?)]) +(?=[*_]*[A-Z][a-z]+(?: [a-z]+){0,3}[*_]*:[*_]* *[0-9])")
 """The beginning of the last sentence of "The date is right after all. Corrected score: 80"."""
 _FIELD = (
-    r"(?:question|query|user|human|instruction|input|example|passages?|(?:retrieved )?context|"
+    r"(?:question|query|q|a|user|human|instruction|input|example|passages?|(?:retrieved )?context|"
     r"(?:generated )?(?:response|answer)|ground truth|reference)(?: [0-9]{1,2})?"
 )
 _NEXT_EXAMPLE = re.compile(
@@ -277,7 +277,8 @@ def _only_object(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
 
 
 _OBJECT = re.compile(
-    r"^(?:\[\w+\] ?|(?:output|answer|result|json|evaluation): ?)?"
+    r"^(?:\[\w+\] ?|(?:[^\n{}\"]{0,60}\bhere\b[^\n{}\"]{0,40}|output|answer|result|json|"
+    r"evaluation): ?)?"
     r"(?:[\w.:=\[\]<>|-]*[\[(>] ?|```\w*\n)?(?P<object>\{)",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -27,13 +27,16 @@ _VALUES = {
     if word != "_"
 }
 _ENGLISH = {word for words in NUMBERS.values() for word in words[0].split()}
-_LAST_WORDS = tuple({*_VALUES, *(f"{word}s" for word in _VALUES)})
+_UNITS = ("percent", "points", "punkte", "puntos", "punti", "pontos", "100")
+_LAST_WORDS = (*_VALUES, *(f"{word}s" for word in _VALUES), *_UNITS)
 _NUMERAL = "|".join(sorted(_VALUES, key=len, reverse=True))
 _IN_WORDS = re.compile(
     rf"^(?P<before>[^\n0-9]*?)(?<![^\W\d_])(?:(?:one|a) (?=hundred))?(?P<words>(?:{_NUMERAL})s?"
     rf"(?:(?:[- ](?:y|e|et|und|en)[- ]|und|en|[- ]|"
     rf"(?=[^\W\d_]))(?:{_NUMERAL})s?){{0,2}})(?![^\W\d_])"
-    r"(?P<after>[*_]*(?: out of (?:one |a )?hundred)?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
+    r"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?(?: (?:out of|sur|von|su|"
+    r"sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|"
+    r"100))?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEFORE_WORDS = re.compile(
@@ -49,7 +52,7 @@ _FULL = re.compile(
 )
 _OF_HUNDRED = re.compile(
     r"(?:满分(?:为|是)?\s*100\s*分?[，,、]?\s*(?:我给|得|评|给)?(?:出|分)?\s*|"
-    r"100\s*(?:点満点(?:中|で|のうち)?|分満点中|分中|分制?[，,]|"
+    r"100\s*(?:点満点(?:中|で|のうち)?|分満点中|[分点]中|分制?[，,]|"
     r"점\s*만점에|점\s*중|\s*üzerinden|"
     r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
 )
@@ -62,7 +65,7 @@ _SUM = re.compile(
 _TERM = re.compile(r"([-+]?) ?([0-9]+(?:\.[0-9]+)?)")
 _UNSURE = re.compile("onfiden|onfian|ertainty|onfidenz|信|確|увер", re.IGNORECASE)
 _CONFIDENCE = re.compile(
-    r"[,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
+    r"[.,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
     r"確信度|信頼度|уверенность)"
     r"(?: (?:level|score))?[*_]*[\"']?(?: ?[:=：]|"
     r" is)[*_ ]*[\"']?(?:[0-9.]{1,6} ?%?(?: ?/ ?[0-9]+)?|high|medium|low)[\"']?[)\]]?",
@@ -77,7 +80,8 @@ _BOXED_ANSWER = re.compile(
 _CALL = re.compile(
     r"^[^\w\n]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
-    r"\((?:[a-z_]{1,20} ?= ?)?[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?\);?[^\w\n]*$",
+    r"\((?:[a-z_]{1,20} ?= ?)?[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
+    r"(?:, ?[a-z_]{1,20} ?= ?[^\n]{0,300})?\);?[^\w\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
@@ -196,6 +200,10 @@ def _summed(match: re.Match[str]) -> str:
 
 
 _EQUAL = 1e-6
+_OF_HUNDRED_IN_WORDS = re.compile(
+    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
+    re.IGNORECASE,
+)
 
 
 def _in_digits(match: re.Match[str]) -> str:
@@ -209,7 +217,11 @@ def _in_digits(match: re.Match[str]) -> str:
         most < _LEAST_TEN and not _ENGLISH.issuperset(found)
     ):
         return match[0]
-    after = re.sub(r"(?i) out of (?:one |a )?hundred", "/100", match["after"])
+    after = re.sub(
+        r"(?i) (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
+        "/100",
+        match["after"],
+    )
     return f"{match['before']}{value}{after}"
 
 
@@ -234,7 +246,7 @@ def _table_rows(text: str, names: Names) -> list[str]:
     """Return the lines; a row with one number becomes "name: number", other rows go."""
     lines = text.split("\n")
     ruled = any(_ROW.match(line) and _RULE.fullmatch(line) for line in lines)
-    if not ruled:
+    if not ruled and not all(map(_ROW.match, filter(str.strip, lines))):
         return lines
     label = score_patterns((0, 100), names).label
     kept: list[str] = []

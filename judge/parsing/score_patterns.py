@@ -18,20 +18,23 @@ _WORDS = (
 )
 _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
 _GIVE_OR_TAKE = (
-    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|overall|here|in\ total|"
+    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
+    r"approximately|overall|here|in\ total|"
     r"from\ me|insgesamt))?"
 )
-_NO_SCORES = r"(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
+_NO_SCORES = r"(?!.*\?\s*$)(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
 """No list of labels and numbers follows: "Relevance 8, fluency 9"."""
 _VERBS_AT_END = r"(?:vergeben|geben|ansetzen|bewerten|erteilen)"
 _GIVES = (
     # What a judge says of its own score, or of what the response deserves.
-    r"(?:(?:\bI(?:['’\ ](?:d|ll|m))?\s+(?:(?!not|never)[a-z]+\s+){0,2}?(?:rate|scor(?:e|ing)|"
+    r"(?:(?:\bI(?:['’\ ](?:d|ll|m))?\s+(?:(?!not\b|never\b|t\b|cannot\b)[a-z]+\s+){0,2}?(?:rate|"
+    r"scor(?:e|ing)|"
     r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
     r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
     rf"\b(?:{any_of('sentences', 'gives')})\b|(?:{any_of('sentences', 'gives_elsewhere')}))"
     r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
-    r"perfect|from|between|zwischen|entre|films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
+    r"perfect|from|more|less|than|above|below|over|under|up|least|most|between|zwischen|entre|"
+    r"films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
     r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
     r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
     r"score|rating|grade|mark|of)\s+){0,5})"
@@ -98,7 +101,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:on\ +(?:a|the)\ +scale\ +(?:of\ +)?{span}|(?:on\ +(?:a|the)\ +)?{span}\ +scale)"
     )
     bounds = rf"(?:{span}|(?:/\ *|out\ +of\ +){most}|{on_scale})"
-    percent = r"(?:\\?%|per\ ?cent)" if (low, high) == (0, 100) else r"(?!)"
+    percent = rf"(?:\\?%|{any_of('sentences', 'percent')})" if (low, high) == (0, 100) else r"(?!)"
     points = rf"(?:{any_of('sentences', 'points')})"
     sign = "[-+]?" if low < 0 else "-?"
     number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
@@ -116,7 +119,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     )
     bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
     in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
-    article = r"(?:(?:the|my|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
+    article = r"(?:(?:the|my|your|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
     assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
     clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
