@@ -198,12 +198,14 @@ def undecorated(text: str) -> str | None:
     None if a mark has no partner: `$85`, `'85` and `85*` do not mean 85.
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(QUOTES)))
-    text = _PICTURES.sub("", text)
+    if not text.isascii():
+        text = _PICTURES.sub("", text)
     if "\\" in text:
         text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", _FRACTION.sub(r"\1/\2", text)))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)
-    return None if _unpaired(text) else _MARKS.sub(" ", text)
+    marked = _MARKS.search(text)
+    return text if not marked else None if _unpaired(text) else _MARKS.sub(" ", text)
 
 
 def unmarked(text: str) -> str:

@@ -3,9 +3,10 @@
 One rule: a line that is a score, first or last, or the only line with a score's label, is the
 score. It is contested by another score with a label, by a line that is another score, by another
 scale that is named, by a refusal, and by a correction in words, and by nothing else: the digits of
-a reason count facts and cite passages. A wrong value is worse than a missing one, so scores are not
-searched for in the middle of sentences, clipped, rescaled or rounded. Labels are read in English
-and some other languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers
+a reason count facts and cite passages. A wrong value is worse than a missing one, so a score is
+taken out of a sentence only where one sentence alone gives it in the judge's own name, and never
+clipped, rescaled or rounded. Labels are read in many languages (`words.toml`), sentences and
+refusals in English and a few others. `judge/parsing/answer_forms.jsonl` lists answers
 with their outcomes.
 """
 

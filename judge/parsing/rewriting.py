@@ -217,11 +217,7 @@ def _in_digits(match: re.Match[str]) -> str:
         most < _LEAST_TEN and not _ENGLISH.issuperset(found)
     ):
         return match[0]
-    after = re.sub(
-        r"(?i) (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
-        "/100",
-        match["after"],
-    )
+    after = _OF_HUNDRED_IN_WORDS.sub("/100", match["after"])
     return f"{match['before']}{value}{after}"
 
 

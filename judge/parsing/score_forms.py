@@ -168,7 +168,8 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 def _generally_labelled(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read a line that is any label of a score, in any language, and a number."""
-    match = patterns.general.fullmatch(line)
+    # A unit of a score is shorter than what is looked at here.
+    match = patterns.general.fullmatch(line) if _DIGIT.search(line[-30:]) else None
     kind = match and kind_of_label(match["words"])
     if not match or not kind:
         return None
@@ -184,6 +185,7 @@ def _generally_labelled(line: str, patterns: ScorePatterns) -> ScoreMatch | None
     return ScoreMatch(number, "labelled", final=kind == "final", named=kind != "construct")
 
 
+_DIGIT = re.compile("[0-9]")
 _GRADES = 10
 _GRADE = re.compile(r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai)", re.IGNORECASE)
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)

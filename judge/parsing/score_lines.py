@@ -68,7 +68,7 @@ def labelled_scores(
         # Labels that only whole lines have: "Score (corrected): 75".
         if (
             len(line) <= LONGEST_FORM
-            and ":" in line
+            and _ENDS_IN_NUMBER.search(line)
             and not patterns.anywhere.search(unmarked(line))
         ):
             found = score_of(line, patterns)
@@ -86,6 +86,7 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _MOST_LINES = 100
+_ENDS_IN_NUMBER = re.compile(r":[^A-Za-z0-9]*[0-9]+[^A-Za-z]{0,12}\Z")
 _LISTED = re.compile(r"[.)] ")
 
 
