@@ -85,7 +85,8 @@ _COUNTS = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:/|\bof(?: the| a| all| these)?(?: possible)?|\b(?:passage|document|doc|chunk|source|"
-    r"reference|section|chapter|table|figure|fig|page|line|paragraph|sentence|item|part|step|stage|phase|"
+    r"reference|section|chapter|table|figure|fig|page|line|paragraph|sentence|item|part|step|"
+    r"stage|phase|"
     r"type|point|claim|fact|in|since|until|by|year)s?\.?) ?#?\Z",
     re.IGNORECASE,
 )
@@ -99,7 +100,7 @@ _MOST = 100
 _MOST_ITEMS = 20
 _SHORT = 60
 """Characters of an answer whose numbers are all taken for scores when it is explained."""
-_SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<![ie]\.[eg]\.) +|\n")
 
 
 def contests(

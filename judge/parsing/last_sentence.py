@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from itertools import islice
 
 from judge.parsing.contests import reason_alone
+from judge.parsing.label_words import kind_of_label
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
-from judge.parsing.score_patterns import Names, score_patterns
+from judge.parsing.score_patterns import Names, ScorePatterns, score_patterns
 from study.base.scales import Scale
 
 
@@ -14,6 +16,8 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
     """Return the labelled score that a line ends with: "It is right. Final score: 90"."""
     patterns = score_patterns(scale and ends(scale), names)
     for start in _CLAUSE.finditer(line):
+        if start[0].strip() == ";" and _ENDS_IN_NUMBER.search(line[: start.start()]):
+            continue
         match = score_of(line[start.end() :], patterns)
         if match and match.rule == "labelled":
             return replace(match, tail="", reason=line[: start.end()])
@@ -23,31 +27,89 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
     if alone and alone.rule == "decorated" and re.search("[A-Za-z]{3}", " ".join(above)):
         beside = line[: -len(last)]
         return None if _ITEM.match(last) else replace(alone, rule="labelled", tail=beside)
-    if len(sentence) > _LONGEST:
-        return None
-    found = patterns.at_end.fullmatch(sentence)
-    if found is None or _CONDITION.search(sentence) or _OF_OTHERS.search(found["before"]):
-        return None
-    number, before = found["whole"] or found["given"] or found["fair"], found["before"]
-    if scale:
-        before = reason_alone(before, scale)
-    if signed_zero(number) or _ONE_OF_SEVERAL.search(before):
-        return None
-    # Digits in the sentence itself are a reason unless the judge changes its mind there.
-    tail = before if re.search("[0-9]", before) else ""
-    return ScoreMatch(number, "labelled", tail, reason=line[: -len(sentence)])
+    return _given(sentence, line[: -len(sentence)], patterns, scale)
 
 
+def only_given(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
+    """Return the score that the judge gives in a sentence of its answer, if only in one."""
+    patterns = score_patterns(ends(scale), names)
+    sentences = _SENTENCE.split(unmarked(reason_alone(text, scale)))
+    found = [
+        (place, match)
+        for place, sentence in enumerate(sentences)
+        if re.search("[A-Za-z\u00c0-\uffff]{2}.*[0-9]", sentence)
+        and not _AT_FIRST.search(sentence)
+        and not "\n".join(sentences[:place]).rstrip().endswith(":")
+        and (match := _given(sentence, "", patterns, scale))
+    ]
+    if len({match.number for _, match in found}) != 1 or len(sentences) > _MOST_SENTENCES:
+        return None
+    place, match = found[-1]
+    beside = "\n".join(sentences[:place] + sentences[place + 1 :])
+    return replace(match, tail=f"{beside}\n{match.tail}", rule="last_line")
+
+
+def _given(
+    sentence: str, reason: str, patterns: ScorePatterns, scale: Scale | None
+) -> ScoreMatch | None:
+    """Return the score that a sentence ends with, or gives before a clause with "because"."""
+    if len(sentence) > _LONGEST or _CONDITION.search(sentence):
+        return None
+    breaks = [at.end("head") for at in islice(_BREAK.finditer(sentence), _MOST_BREAKS)]
+    for end in (len(sentence), *breaks):
+        found = patterns.at_end.fullmatch(sentence[:end])
+        if found is None or _OF_OTHERS.search(found["before"]):
+            continue
+        number = found["whole"] or found["given"] or found["verb"] or found["fair"]
+        before, after = found["before"], sentence[end:]
+        if scale:
+            before = reason_alone(before, scale)
+        if _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_")):
+            return None
+        if signed_zero(number) or _ONE_OF_SEVERAL.search(before) or _ENDS_IN_NUMBER.search(after):
+            return None
+        if patterns.percent and not found["whole"] and 0 < float(number) <= _SMALL:
+            return None
+        # Digits in the sentence itself are a reason unless the judge changes its mind there.
+        tail = before if re.search("[0-9]", before) else ""
+        return ScoreMatch(number, "labelled", f"{tail}\n{after}" if after else tail, reason=reason)
+    return None
+
+
+_SMALL = 10
+"""A number up to this one alone in a sentence may be on a scale to 10."""
+_NAMED_BY = re.compile(r"\W*(?:[^\W\d]+ ?){1,3}:\s*")
+_ENDS_IN_NUMBER = re.compile(
+    r"(?<![0-9])[0-9]{1,2}%?(?:\W*\Z|,? (?:for|on|in|für|pour|para|por)\b)"
+)
+_MOST_SENTENCES = 40
+_MOST_BREAKS = 4
+_SENTENCE = re.compile(r"(?<=[.!?]) +|(?<=[。！？])|\n")
+_AT_FIRST = re.compile(
+    r"\b(?:at first|initial\w*|first (?:sight|glance)|zunächst|auf den ersten|au départ|d.abord|"
+    r"a primera|"
+    r"al principio|another|previous|other)\b|сначала|起初|最初|\?\s*\Z",
+    re.IGNORECASE,
+)
+"""Words before a score that a judge takes back, or gives to another response."""
+_BREAK = re.compile(
+    r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,12}?)(?:[,;，；]|\s[-–—(]|"
+    r"\s(?:for|since|because|as|on|in|to|a|à|au|para|för|für|"
+    r"weil|da|denn|car|parce|puisque|porque|ya|perché|poiché|pois|omdat|want|bo|vì)\b(?! [0-9])|"
+    r"\s(?:потому|поскольку|так как|因为))"
+)
+"""Where the reason of a score may begin in its sentence: "I give it 75, because ..."."""
 _LONGEST = 600
 """Characters of a sentence in which a score is looked for."""
 _CLAUSE = re.compile(
-    r"[.!?][*_]{0,2} +|[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
+    r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|"
+    r"[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
     r"\s+[-–—]+\s+(?=[A-Z*_])|"
     r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
     r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
 )
 """Where the words may begin that are the score: "3 of 5 -> Score: 60"."""
-_LAST_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[^ ])|(?<=[。！？])(?=.)")
+_LAST_SENTENCE = re.compile(r"(?<=[.!?])(?<![Mm]ax.)(?<![Mm]in.) +(?=[^ ])|(?<=[。！？])(?=.)")
 _ITEM = re.compile(r"\W*(?:1?[0-9]|20)(?![0-9]|\s*(?:/|%|out))")
 _CONDITION = re.compile(
     r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"
@@ -56,8 +118,10 @@ _CONDITION = re.compile(
 )
 """Words of a condition: "If it had sources, I would give it a 90"."""
 _OF_OTHERS = re.compile(
-    r"\b(?:says?|claims?|states?|mentions?|thinks?|believes?|reports?|writes?|wants?|asks?|"
-    r"according to|critics|itself|own|not|never|"
+    r"\b(?:says?|claims?|states?|mentions?|thinks|believes|reports?|writes?|wants?|asks?|"
+    r"according to|critics?|reviewers?|another|he|she|they|films?|movies?|rates|rated|gave|ranks|"
+    r"ignore|"
+    r"prints?|output|itself|own|not|never|no|above|below|than|under|"
     r"doesn|isn|could|(?:no|perfect|ideal|better|complete) (?:response|answer|one))\b"
     r"[^,;]*\Z|\baccording to\b",
     re.IGNORECASE,

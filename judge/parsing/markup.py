@@ -4,36 +4,78 @@ It is replaced by a space and never just deleted, so that no two digits are join
 """
 
 import re
+from html import unescape
 from itertools import islice
+from unicodedata import decimal
 
-_NAMES = "think|thinking|thought|reasoning|seed:think"
-_THINK = re.compile(
-    rf"\s*(?:<({_NAMES})>.*?</\1>|"
-    # Magistral and Kimi.
-    r"\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷|"
-    # gpt-oss: the channels before the final one, with their tokens or, as vLLM prints, without.
+_NAMES = (
+    r"(?:(?:seed:|inner_|my_|chain_of_)?(?:think(?:ing)?|thoughts?(?:_process)?|reasoning|"
+    r"reflection|reflexion|internal|scratch_?pad|analysis|(?:internal_|inner_)?monologue|"
+    r"deliberation|cot))"
+)
+"""Names of tags around thinking, of whatever form the tags are."""
+_CONTROL_FORM = r"(?:<\|[^<>|\n]{1,40}\|>|<｜[^<>｜\n]{1,40}｜>)"
+"""Control tokens, by their form: <|eot|>, <|begin_of_box|>, <｜Assistant｜>."""
+_FINAL = (
     r"(?:<\|start\|>assistant)?<\|channel\|>(?:.*?<\|channel\|>)?final\s*(?:<\|constrain\|>\w*)?"
-    r"<\|message\|>|"
-    r"analysis(?=\S)(?-i:.*?assistantfinal))",
+    r"<\|message\|>"
+)
+_THINK = re.compile(
+    rf"\s*(?:(?:<\||<|\[|◁)(?:begin_of_)?({_NAMES})(?: [^<>\[\]\n]{{0,60}})?(?:\|>|>|\]|▷).*?"
+    r"(?:<\|?|\[|◁)(?:/|end_of_)\1(?:\|>|>|\]|▷)|"
+    # gpt-oss: the channels before the final one, with their tokens or, as vLLM prints, without.
+    rf"{_FINAL}|analysis(?=\S)(?-i:.*?assistantfinal))",
     re.IGNORECASE | re.DOTALL,
 )
 _THINK_BEGINS = re.compile(
-    rf"\s*(?:<(?:{_NAMES})>|\[THINK\]|◁think▷|"
+    rf"\s*(?:(?:<\||<|\[|◁)(?:begin_of_)?{_NAMES}(?:\|>|>|\]|▷)|"
     r"(?:<\|start\|>assistant)?<\|channel\|>)",
     re.IGNORECASE,
 )
-_THINK_TAG = re.compile(rf"</?(?:{_NAMES})>", re.IGNORECASE)
-_THINK_ENDS = re.compile(rf"^</(?:{_NAMES})>(?=[ ]{{0,9}}\r?\n)", re.IGNORECASE | re.MULTILINE)
-_TURN_ENDS = re.compile(r"(?:</s>|<end_of_turn>|<eos>|\[/INST\]|<\|[^<>|\n]{1,40}\|>)\Z")
+_THINK_TAG = re.compile(rf"(?:<|\[|◁)/?{_NAMES}(?:>|\]|▷)", re.IGNORECASE)
+_THINK_ENDS = re.compile(
+    rf"^(?:<|\[|◁)/{_NAMES}(?:>|\]|▷)(?=[ ]{{0,9}}\r?\n)", re.IGNORECASE | re.MULTILINE
+)
+_TURN_ENDS = re.compile(rf"(?:</s>|<end_of_turn>|<eos>|\[/INST\]|{_CONTROL_FORM})\Z")
+_TURN_BEGINS = re.compile(
+    rf"\A(?:\s*(?:(?!<\|(?:channel|start\|>assistant<\|channel|begin_of_{_NAMES}|"
+    rf"{_NAMES})\b){_CONTROL_FORM}"
+    r"(?:\s*(?:assistant|model)\b)?(?![ \t]*[:\w])|<s>|<bos>|<start_of_turn>(?:model)?|"
+    r"\[INST\](?s:(?!\[/INST\]).){1,3000}\[/INST\](?=\s*\w)|\[/?INST\])|"
+    r"\s*(?:[*_#]{0,3} ?(?:assistant|ai|model|bot|judge|evaluator)\b[*_]{0,2}(?: ?:[*_]{0,2}|"
+    r"\s*\n)))+",
+    re.IGNORECASE,
+)
+_NEXT_TURN = re.compile(
+    r"(?:<\|[^<>|\n]{1,40}\|>\s*|<start_of_turn>|<\|)(?:user|human|system)\b|(?<=\w)\s*\[INST\]",
+    re.IGNORECASE,
+)
+"""Where a turn of somebody else begins, which the model made up."""
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9])", re.ASCII)
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
-_TURN_BEGINS = re.compile(
-    r"\A(?:\s*(?:<\|start_header_id\|>\w+<\|end_header_id\|>|<\|im_start\|>\w+|<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\]))+"
+_DIGIT = re.compile(r"(?![0-9])\d")
+_ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
+_STRUCK = re.compile(
+    r"~~[^~\n]{1,80}~~|(?:[^\n\u0336]\u0336)+|\\(?:cancel|sout|st) ?\{[^{}\n]*\}|<!--.{0,400}?-->|"
+    r"<(del|s|strike)>[^<>\n]{1,80}</\1>",
+    re.IGNORECASE | re.DOTALL,
 )
-_HTML_MARK = re.compile(r"</?(?:b|strong|i|em|u|mark|code|span|h[1-6])>", re.IGNORECASE)
-_HTML_BREAK = re.compile(r"</?(?:p|div)>|<br ?/?>", re.IGNORECASE)
-_CONTROL = re.compile(r"<\|[^<>|\n]{1,40}\|>")
-"""Control tokens, by their form: current families have <|eot|>, <|begin_of_box|> and others."""
+"""What its writer struck out, and comments."""
+_CITATION = re.compile(
+    r"(?<=[\w.,;!?%)])(?: ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】])+(?!\()"
+)
+_HTML_MARK = re.compile(
+    r"</?(?:b|strong|i|em|u|mark|code|span|font|small|big|sup|sub|kbd)(?: [^<>]{0,200})?>",
+    re.IGNORECASE,
+)
+_HTML_BREAK = re.compile(
+    r"</?(?:p|div|h[1-6]|li|ul|ol|table|thead|tbody|tr|blockquote|section|center|pre|html|body|"
+    r"article|main)(?: [^<>]{0,200})?>|<[bh]r ?/?>",
+    re.IGNORECASE,
+)
+_HTML_CELL = re.compile(r"</t[dh]>\s*<t[dh](?: [^<>]{0,200})?>", re.IGNORECASE)
+_HTML_OUTER_CELL = re.compile(r"</?t[dh](?: [^<>]{0,200})?>", re.IGNORECASE)
+_CONTROL = re.compile(_CONTROL_FORM)
 
 _SPACES = dict.fromkeys(
     [
@@ -45,27 +87,34 @@ _SPACES = dict.fromkeys(
 )
 _LINE_BREAKS = dict.fromkeys([0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], "\n")
 QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»「」『』"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
-# Full-width forms of digits and of the signs next to them: "８５／１００", "９０％".
-_WIDE = {
-    code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1B), 0xFF05, 0xFF08, 0xFF09, 0xFF0F)
+# Full-width letters and signs, but not those between clauses: "８５／１００", "Ｓｃｏｒｅ：９０％".
+_WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if chr(code) not in "！，；？"}
+_SIGNS = {
+    **{0x2212: "-", ord("【"): "[", ord("】"): "]"},
+    **dict(zip(map(ord, "٪٫٬،؛۔।"), "%.,,;..", strict=True)),
+    **_WIDE,
 }
-_SIGNS = {0x2212: "-", ord("【"): "[", ord("】"): "]", **_WIDE}
 _PLAIN = {**_SPACES, **_LINE_BREAKS, **_SIGNS}
 
 _FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")
 _HEADING = re.compile(r"\A#{1,6} +")
 # Before a letter only: "> 85" may mean more than 85.
-_BULLET = re.compile(r"\A(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])")
+_BULLET = re.compile(
+    r"\A(?:(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])|[1-9][.)] +(?=[*_]*[A-Z][a-z ]{2,30}:))"
+)
 # Not stars, of which several are a rating, and not 💯 and 🔟, which are numbers. After a score only
 # check marks and the like: a face may mean that the score is a joke.
 _PICTURE = r"(?:(?![★☆🌟💯🔟])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)"
 _STAR = r"[★☆⭐🌟]\ufe0f?"
 _PICTURES = re.compile(
-    rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.) *[\u2700-\u27bf👍👏]\ufe0f?\Z"
+    rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.)(?: *(?![\U0001f600-\U0001f64f"
+    rf"\U0001f910-\U0001f92f\U0001f970-\U0001f97a]){_PICTURE})+\Z"
 )
-_TEXT = re.compile(r"\\text(?:bf)? *\{([^{}]*)\}")
-_BOXED = re.compile(r"\\boxed *\{([^{}]*)\}")
-_FRAMED = re.compile(r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]")
+_BOXED = re.compile(r"\\(?:boxed|fbox|text[a-z]*|math[a-z]*|bm|bf|large|Large) *\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac *\{([^{}]*)\} *\{([^{}]*)\}")
+_FRAMED = re.compile(
+    r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]|<<([^<>]*)>>|\{([^{}:\n]{1,12})\}"
+)
 _INSIDE_WORD = re.compile(r"(?<=[A-Za-z])[_'](?=[A-Za-z])")
 _MARKS = re.compile(r"\*+|_+|`+|\$+|[\"']")
 
@@ -73,10 +122,11 @@ _MARKS = re.compile(r"\*+|_+|`+|\$+|[\"']")
 def after_thinking(text: str) -> str | None:
     """Return what follows the think blocks at the start; None if one is not closed."""
     text = text.removeprefix("\ufeff")
-    position = 0
+    begins = _TURN_BEGINS.match(text)
+    start = position = begins.end() if begins else 0
     while block := _THINK.match(text, position):
         position = block.end()
-    if position == 0:
+    if position == start:
         # Some chat templates write the opening tag into the prompt: the answer has only the
         # closing one, on a separate line.
         tags = list(islice(_THINK_TAG.finditer(text), 2))
@@ -101,8 +151,26 @@ def plain(text: str) -> str:
     body = text.rstrip()
     gap = text[len(body) :]
     body = _TURN_BEGINS.sub("", body)
-    body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
-    body = _CONTROL.sub(" ", without_turn_end(body.replace("\r\n", "\n").translate(_PLAIN)))
+    if (
+        ("<" in body or "[INST" in body)
+        and (others := _NEXT_TURN.search(body))
+        and body[: others.start()].strip()
+    ):
+        body, gap = body[: others.start()], "\n"
+    if "&" in body:
+        body = _ENTITY.sub(lambda name: unescape(name[0]), body)
+    body = body.replace("\r\n", "\n").translate(_PLAIN)
+    if not body.isascii():
+        body = _DIGIT.sub(lambda digit: str(decimal(digit[0])), body)
+    if any(mark in body for mark in ("~~", "\u0336", "\\", "<")):
+        body = _STRUCK.sub(" ", body)
+    if "<" in body:
+        body = _HTML_OUTER_CELL.sub(" ", _HTML_CELL.sub(": ", body))
+        body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
+        body = _CONTROL.sub(" ", without_turn_end(body))
+    body = without_turn_end(body)
+    if "[" in body:
+        body = _CITATION.sub("", body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
 
@@ -130,11 +198,14 @@ def undecorated(text: str) -> str | None:
     None if a mark has no partner: `$85`, `'85` and `85*` do not mean 85.
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(QUOTES)))
-    text = _PICTURES.sub("", text)
-    text = _BOXED.sub(r" \1 ", _TEXT.sub(r"\1", text))
+    if not text.isascii():
+        text = _PICTURES.sub("", text)
+    if "\\" in text:
+        text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", _FRACTION.sub(r"\1/\2", text)))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)
-    return None if _unpaired(text) else _MARKS.sub(" ", text)
+    marked = _MARKS.search(text)
+    return text if not marked else None if _unpaired(text) else _MARKS.sub(" ", text)
 
 
 def unmarked(text: str) -> str:

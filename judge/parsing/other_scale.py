@@ -17,7 +17,7 @@ def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
         written = match["written"]
         if written and float(written) != value:
             continue
-        low = float(match["low"] or 0)
+        low = float(match["low"] or match["least"] or 0)
         end = next(filter(None, (match[name] for name in _ENDS))).lower()
         high = float(NUMBER_WORDS.get(end, 0) or end)
         if high != scale.max and low <= value <= high:
@@ -25,14 +25,17 @@ def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
     return False
 
 
-_ENDS = ("high", "most", "top", "points", "anchor", "whole")
+_ENDS = ("high", "most", "top", "points", "anchor", "whole", "best", "full", "graded")
 _SCALE_NAMED = re.compile(
     # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
-    r"\bscale\W{0,4}(?:(?:goes |runs |of |from |is |between )*)"
-    r"(?P<low>[0-9]+) ?(?:-|–|—|to|and) ?(?P<high>[0-9]+)\b|"
+    r"\b(?:scale|skala|échelle|escala|scala|шкал\w*)\W{0,4}(?:(?:goes |runs |of |from |is |"
+    r"between |von |de |da |от )*)"
+    r"(?P<low>[0-9]+) ?(?:-|–|—|to|and|bis|à|a|до) ?(?P<high>[0-9]+)\b|"
+    r"(?P<least>[0-9]+) ?(?:-|–|to) ?(?P<best>[0-9]+)(?: point)? scale\b|"
     r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
     r"(?:\W{0,3}[:=]\W{0,3}|(?<=max)\.? )(?P<most>[0-9]+)\b|"
     r"(?<![0-9] )\bscale\W{0,3}[:=]\W{0,3}(?P<top>[0-9]+)\b(?! ?(?:-|–|—|to\b))|"
+    r"(?:满分|만점)(?:为|是)? ?(?P<full>[0-9]+)|(?P<graded>[0-9]+) ?(?:点満点|段階|点中|점 만점)|"
     r"\b(?P<points>[0-9]+)[- ]point scale\b|"
     r"\b[01] ?= ?[a-z][^0-9\n]{0,60}\b(?P<anchor>[0-9]+) ?= ?[a-z]|"
     r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )"

@@ -3,9 +3,10 @@
 One rule: a line that is a score, first or last, or the only line with a score's label, is the
 score. It is contested by another score with a label, by a line that is another score, by another
 scale that is named, by a refusal, and by a correction in words, and by nothing else: the digits of
-a reason count facts and cite passages. A wrong value is worse than a missing one, so scores are not
-searched for in the middle of sentences, clipped, rescaled or rounded. Labels are read in English
-and some other languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers
+a reason count facts and cite passages. A wrong value is worse than a missing one, so a score is
+taken out of a sentence only where one sentence alone gives it in the judge's own name, and never
+clipped, rescaled or rounded. Labels are read in many languages (`words.toml`), sentences and
+refusals in English and a few others. `judge/parsing/answer_forms.jsonl` lists answers
 with their outcomes.
 """
 
@@ -16,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
-from judge.parsing.last_sentence import score_in_last_sentence
+from judge.parsing.last_sentence import only_given, score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
 from judge.parsing.other_scale import names_other_scale
 from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
@@ -26,7 +27,7 @@ from judge.parsing.score_lines import labelled_line, labelled_scores
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "9"
+PARSER_VERSION = "10"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -100,9 +101,10 @@ def parse_answer(
     answer = after_thinking(text or "")
     if answer is None or len(answer.strip()) > LONGEST:
         return _missing("truncated" if cut else "no_score")
-    answer = plain(answer)
+    written, answer = answer, plain(answer)
     if not answer.strip():
-        return _missing("truncated" if cut else "empty_answer")
+        struck = "no_score" if re.search(r"\d", written) else "empty_answer"
+        return _missing("truncated" if cut else struck)
     if labels:
         return _labelled(answer, labels, names, (text or "").strip(), cut=cut)
     return _scored(answer, (text or "").strip(), scale, form, names, cut=cut)
@@ -112,22 +114,45 @@ def _scored(
     answer: str, stripped: str, scale: Scale, form: Form, names: Names, *, cut: bool
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
+    answer = elements_apart(answer, scale)
     if (scale.min, scale.max) == (0, 100):
         answer = rewritten(answer, names)
-    answer = labels_joined(elements_apart(answer), scale, names)
+    answer = labels_joined(answer, scale, names)
     score = find_score(answer, scale, names)
+    fields = list(islice(_NEXT_EXAMPLE.finditer(answer), 2))
+    if len(fields) > 1 and (before := find_score(answer[: fields[0].start()], scale, names)):
+        # The model goes on with another question and its response, as in a list of examples.
+        score, answer = before, answer[: fields[0].start()]
     if score is None and not has_thinking(answer):
-        score = _after_reason(answer, scale, names) or _only_labelled(answer, scale, names)
+        score = (
+            _after_reason(answer, scale, names)
+            or _only_object(answer, scale, names)
+            or _only_labelled(answer, scale, names)
+            or only_given(answer, scale, names)
+        )
     if score is None or (cut and not score.ended):
         return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
     parsed = _checked(score, answer, scale, names, stripped)
     if parsed.reason != "several_scores":
         return parsed
     # Scores of parts, and one that is called final or overall.
-    final = labelled_line(answer, scale, names)
-    if final is None or not final.final or (cut and not final.ended):
+    final = labelled_line(_LABEL_IN_LINE.sub("\n", answer), scale, names)
+    if final is None or not (final.final or final.named) or (cut and not final.ended):
         return parsed
     return _checked(replace(final, rule="last_line"), answer, scale, names, stripped)
+
+
+_LABEL_IN_LINE = re.compile(r"(?<=[.!?)]) +(?=[*_]*[A-Z][a-z]+(?: [a-z]+){0,3}[*_]*:[*_]* *[0-9])")
+"""The beginning of the last sentence of "The date is right after all. Corrected score: 80"."""
+_FIELD = (
+    r"(?:question|query|q|a|user|human|instruction|input|example|passages?|(?:retrieved )?context|"
+    r"(?:generated )?(?:response|answer)|ground truth|reference)(?: [0-9]{1,2})?"
+)
+_NEXT_EXAMPLE = re.compile(
+    rf"^(?:[#*_\s]{{0,6}}{_FIELD}[*_]{{0,2}} ?:(?=.*[A-Za-z])|#{{1,4}} {_FIELD}:?$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The fields of a further example that the model made up."""
 
 
 def is_cut(finish_reason: str | None) -> bool:
@@ -184,9 +209,6 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
         score = score_in_last_sentence(last, scale, names)
         beside = score.tail if score else ""
         score = score and replace(score, ended="\n" in gap)
-    if score is None:
-        reason, block = _last_block(body)
-        score = find_score(block + gap, scale, names) if reason.strip() else None
     if score is None or _goes_on_a_list(last, reason) or _is_introduced(score, last, reason):
         return None
     # What a judge says last stands, whatever it considered before.
@@ -242,19 +264,26 @@ def _goes_on_a_list(last: str, reason: str) -> bool:
 _ITEM = re.compile(r"[^A-Za-z0-9]*([0-9]{1,2})[.)]\W*", re.ASCII)
 
 
-def _last_block(body: str) -> tuple[str, str]:
-    """Return the text above a code fence, object or element of several lines at the end, and it."""
-    start = -1
-    if body.endswith("\n```"):
-        start = body.rfind("\n```", 0, -4)
-    elif body.endswith("}"):
-        start = body.rfind("\n{")
-    elif body.endswith(">"):
-        start = max(map(re.Match.start, _ELEMENT.finditer(body)), default=-1)
-    return (body[:start], body[start + 1 :]) if start > 0 else ("", "")
+def _only_object(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
+    """Return the score of the first object, also in a fence or a call, with text around it."""
+    begins = _OBJECT.search(answer)
+    if not begins:
+        return None
+    above = answer[: begins.start()]
+    score = find_score(answer[begins.start("object") :], scale, names)
+    introduction = above.rstrip().rpartition("\n")[2]
+    if score is None or (introduction.endswith(":") and _INTRODUCES.search(introduction)):
+        return None
+    return replace(score, rule="last_line", reason=f"{above}\n{score.reason}")
 
 
-_ELEMENT = re.compile(r"\n<[a-z_]{1,30}>[^<>]*</[a-z_]{1,30}>\Z", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"^(?:\[\w+\] ?|(?:[^\n{}\"]{0,60}\bhere\b[^\n{}\"]{0,40}|output|answer|result|json|"
+    r"evaluation): ?)?"
+    r"(?:[\w.:=\[\]<>|-]*[\[(>] ?|```\w*\n)?(?P<object>\{)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The beginning of an object: on its line there are only the signs of a call or a fence."""
 
 
 def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, stripped: str) -> Parsed:

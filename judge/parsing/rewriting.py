@@ -5,9 +5,10 @@ Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 
 import re
 
+from judge.parsing.label_words import NUMBERS
 from judge.parsing.markup import undecorated
 from judge.parsing.score_lines import score_of_line
-from judge.parsing.score_patterns import NOUN, Names, score_patterns
+from judge.parsing.score_patterns import Names, score_patterns
 from study.base.scales import Scale
 
 _ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
@@ -18,28 +19,75 @@ _MAXIMUM = re.compile(r"(?<=[0-9])[*_` ]*\(([0-9]+)\)\Z")
 """The end of the scale in brackets: "84 (100)"."""
 _POINTS = re.compile(r"(?:points?|awarded)(?: ?\(.*\))?", re.IGNORECASE)
 
-_UNITS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
-    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_VALUES = {word: value for value, word in enumerate(_UNITS)} | {
-    word: 10 * value for value, word in enumerate(_TENS, 2)
+_VALUES = {
+    word: step * n
+    for name, first, step in (("units", 0, 1), ("tens", 2, 10))
+    for words in NUMBERS[name]
+    for n, word in enumerate(words.split(), first)
+    if word != "_"
 }
-_ENGLISH = (
-    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|{'|'.join(_UNITS)}|"
-    r"(?:one|a) hundred)"
+_ENGLISH = {word for words in NUMBERS.values() for word in words[0].split()}
+_UNITS = ("percent", "points", "punkte", "puntos", "punti", "pontos", "100")
+_LAST_WORDS = (*_VALUES, *(f"{word}s" for word in _VALUES), *_UNITS)
+_NUMERAL = "|".join(sorted(_VALUES, key=len, reverse=True))
+_IN_WORDS = re.compile(
+    rf"^(?P<before>[^\n0-9]*?)(?<![^\W\d_])(?:(?:one|a) (?=hundred))?(?P<words>(?:{_NUMERAL})s?"
+    rf"(?:(?:[- ](?:y|e|et|und|en)[- ]|und|en|[- ]|"
+    rf"(?=[^\W\d_]))(?:{_NUMERAL})s?){{0,2}})(?![^\W\d_])"
+    r"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?(?: (?:out of|sur|von|su|"
+    r"sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|"
+    r"100))?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_ENGLISH_LINE = re.compile(
-    rf"^(?P<before>[*_#> ]*(?:(?:[A-Za-z]+ ){{0,3}}[A-Za-z]+(?::| is| of)[*_]* *)?[*_]*)"
-    rf"(?P<words>{_ENGLISH})"
-    r"(?P<after>[*_]*(?: out of (?:one |a )?hundred)?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)\.?)?)$",
+_BEFORE_WORDS = re.compile(
+    r"[*_#> ]*(?:(?:[^\W\d_]+ ){0,6}[^\W\d_]+ ?(?::| is| of| it| at)[*_]* *)?[*_]*", re.IGNORECASE
+)
+_WORD = re.compile(rf"(?:{_NUMERAL})(?=s?(?:[- ]|und|en|y|e|et|\Z|{_NUMERAL}))", re.IGNORECASE)
+_TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
+_FULL = re.compile(
+    r"\A[^\w\n]*full (?:marks|score|points)(?= ?[.!—–-]|: [A-Za-z]|\W*\Z)|\A\W*(?:满分|満点|"
+    r"만점)(?=[。.!]?\Z)|"
+    r"\A\W*volle punktzahl(?=\W*\Z)",
+    re.IGNORECASE,
+)
+_OF_HUNDRED = re.compile(
+    r"(?:满分(?:为|是)?\s*100\s*分?[，,、]?\s*(?:我给|得|评|给)?(?:出|分)?\s*|"
+    r"100\s*(?:点満点(?:中|で|のうち)?|分満点中|[分点]中|分制?[，,]|"
+    r"점\s*만점에|점\s*중|\s*üzerinden|"
+    r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
+)
+"""The end of the scale before the score: "100点満点中80点", "100 üzerinden 80"."""
+_MAXIMUM_NAMED = re.compile(r" ?[(（] ?(?:满分|満点|만점) ?100 ?[分点점]? ?[)）]")
+_SUM = re.compile(
+    r"(?<![0-9.)=*/])([0-9]+(?:\.[0-9]+)?(?: ?[-+] ?[0-9]+(?:\.[0-9]+)?)+) ?= ?"
+    r"(?P<sum>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
+)
+_TERM = re.compile(r"([-+]?) ?([0-9]+(?:\.[0-9]+)?)")
+_UNSURE = re.compile("onfiden|onfian|ertainty|onfidenz|信|確|увер", re.IGNORECASE)
+_CONFIDENCE = re.compile(
+    r"[.,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
+    r"確信度|信頼度|уверенность)"
+    r"(?: (?:level|score))?[*_]*[\"']?(?: ?[:=：]|"
+    r" is)[*_ ]*[\"']?(?:[0-9.]{1,6} ?%?(?: ?/ ?[0-9]+)?|high|medium|low)[\"']?[)\]]?",
+    re.IGNORECASE,
+)
+"""How sure a judge is, which is no second score."""
+_BOXED_ANSWER = re.compile(
+    r"^(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final )?(?:answer|result|"
+    r"value) is:? *(?=\$*\\boxed)",
+    re.I | re.M,
+)
+_CALL = re.compile(
+    r"^[^\w\n]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
+    r"answer)[a-z_]{0,20}"
+    r"\((?:[a-z_]{1,20} ?= ?)?[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
+    r"(?:, ?[a-z_]{1,20} ?= ?[^\n]{0,300})?\);?[^\w\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
 _CHINESE_LINE = re.compile(
-    r"^(?P<before>[^\n0-9]{0,12}?)(?P<words>[零一二三四五六七八九十百]{1,4})(?P<after>(?:分|点)[。.]?)$",
+    r"^(?P<before>[^\n0-9]{0,12}?)(?P<words>[零一二三四五六七八九十百]{1,4})(?P<after>(?:分|"
+    r"点)[。.]?|(?<=^..)|(?<=^...))$",
     re.MULTILINE,
 )
 _LONGEST_LINE = 120
@@ -73,37 +121,107 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
     return _BELOW_LABEL.sub(joined, text)
 
 
-_ADJACENT = re.compile(
-    rf"(</[a-z_]{{1,30}}>|^<[a-z_]{{1,30}}>)[ \t]*(?=</?[a-z_]{{1,30}}>)|"
-    rf"(</{NOUN}>)[ \t]+(?=[A-Z])",
-    re.IGNORECASE,
+_ATTRIBUTES = (
+    r"""((?:\s+[\w-]{1,20}\s*=\s*(?:"[^"<>\n]{0,200}"|'[^'<>\n]{0,200}'|[\w.]{1,20}))*)\s*"""
 )
+_ELEMENT = re.compile(
+    rf"<([^\W\d_][\w-]{{0,30}}){_ATTRIBUTES}(?:/>|>(?:([^<>]*)(?:</[^\W\d_][\w-]{{0,30}}\s*>|"
+    rf"(?=\Z|\n)))?)"
+)
+_ATTRIBUTE = re.compile(r"([\w-]{1,20})\s*=\s*[\"']?([^\"'<>]*)")
+_CLOSED = re.compile(r"(?:/|</[^<>]*)>\Z")
+_TAG = re.compile(
+    rf"(?m)^[ \t]*</?[^\W\d_][\w-]{{0,30}}{_ATTRIBUTES}>|</[^\W\d_][\w-]{{0,30}}>[ \t]*$"
+)
+_HAS_NUMBER = re.compile(r"[^0-9]{0,20}[0-9][^<>]{0,20}")
+_ENDS = {"max", "maximum", "max_score", "max-score", "out_of", "of", "scale"}
+_VALUE = {"value", "val", "score", "rating", "points", "result", "n"}
 
 
-def elements_apart(text: str) -> str:
-    """Return a text whose elements that stand side by side are on separate lines."""
-    return (
-        _ADJACENT.sub(lambda match: (match[1] or match[2]) + "\n", text) if "</" in text else text
+def elements_apart(text: str, scale: Scale) -> str:
+    """Return a text with its elements as lines: <score max="100">85</score> as "score: 85"."""
+    if "<" not in text or ">" not in text:
+        return text
+
+    def line(match: re.Match[str]) -> str:
+        attributes = dict(_ATTRIBUTE.findall(match[2]))
+        content = (match[3] or "").strip()
+        inside = content if _HAS_NUMBER.fullmatch(content) else ""
+        number = inside or next((attributes[name] for name in attributes if name in _VALUE), "")
+        if not number:
+            return match[0] if match[3] is None else f"\n{content}\n"
+        unnamed = match[1].lower() in _VALUE or (not inside and "score" in attributes)
+        end = next((attributes[name] for name in attributes if name in _ENDS), "")
+        if end.isdecimal() and float(end) != scale.max:
+            number = f"{number}/{end}"
+        named = f"{'score' if unnamed else match[1].replace('-', ' ')}: {number}"
+        before = match.string[: match.start()].rstrip(" \t")
+        if before and before[-1] not in ".!?。>\n":
+            return named
+        closed = "\n" if _CLOSED.search(match[0]) else ""
+        return f"\n{named}{closed}" + (content if not inside else "")
+
+    return _TAG.sub("\n", _ELEMENT.sub(line, text)).strip("\n") + (
+        "\n" if text.endswith(("\n", ">")) else ""
     )
 
 
 def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     text = _EQUIVALENT.sub(r"\g<score>/100", text)
-    text = "\n".join(
-        _CHINESE_LINE.sub(_chinese, _ENGLISH_LINE.sub(_english, line))
-        if len(line) <= _LONGEST_LINE
-        else line
-        for line in text.split("\n")
-    )
+    if _UNSURE.search(text):
+        text = _CONFIDENCE.sub("", text)
+    if "=" in text:
+        text = _SUM.sub(_summed, text)
+    if "100" in text and not text.isascii():
+        text = _MAXIMUM_NAMED.sub("", text)
+        text = _OF_HUNDRED.sub(r"\1/100", text)
+    text = "\n".join(map(_words_in_digits, text.split("\n")))
+    text = _FULL.sub("100", text)
+    if "(" in text:
+        text = _CALL.sub(r"score: \1", _TWICE.sub(r"\1", text))
+    if "\\boxed" in text:
+        text = _BOXED_ANSWER.sub("Score: ", text)
     return "\n".join(_table_rows(text, names)) if "|" in text else text
 
 
-def _english(match: re.Match[str]) -> str:
-    words = match["words"].lower().replace("-", " ").split()
-    value = 100 if words[-1] == "hundred" else sum(map(_VALUES.__getitem__, words))
-    after = re.sub(r"(?i) out of (?:one |a )?hundred", "/100", match["after"])
+def _words_in_digits(line: str) -> str:
+    if len(line) > _LONGEST_LINE:
+        return line
+    if line.partition(" (")[0].rstrip(" .!*_").lower().endswith(_LAST_WORDS):
+        line = _IN_WORDS.sub(_in_digits, line)
+    return line if line.isascii() else _CHINESE_LINE.sub(_chinese, line)
+
+
+def _summed(match: re.Match[str]) -> str:
+    """Return the result of a sum that is right: "100 - 15 = 85"."""
+    terms = [float(number) * (-1 if sign == "-" else 1) for sign, number in _TERM.findall(match[1])]
+    return match["sum"] if abs(sum(terms) - float(match["sum"])) < _EQUAL else match[0]
+
+
+_EQUAL = 1e-6
+_OF_HUNDRED_IN_WORDS = re.compile(
+    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
+    re.IGNORECASE,
+)
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    if not _BEFORE_WORDS.fullmatch(match["before"]):
+        return match[0]
+    found = [word.lower() for word in _WORD.findall(match["words"])]
+    values = [_VALUES[word] for word in found]
+    value, most = sum(values), max(values)
+    # A unit in another language may be another word: "due", "six".
+    if (len(values) > 1 and not _LEAST_TEN <= most < value < most + 20) or (
+        most < _LEAST_TEN and not _ENGLISH.issuperset(found)
+    ):
+        return match[0]
+    after = _OF_HUNDRED_IN_WORDS.sub("/100", match["after"])
     return f"{match['before']}{value}{after}"
+
+
+_LEAST_TEN = 20
 
 
 def _chinese(match: re.Match[str]) -> str:
@@ -124,7 +242,7 @@ def _table_rows(text: str, names: Names) -> list[str]:
     """Return the lines; a row with one number becomes "name: number", other rows go."""
     lines = text.split("\n")
     ruled = any(_ROW.match(line) and _RULE.fullmatch(line) for line in lines)
-    if not ruled:
+    if not ruled and not all(map(_ROW.match, filter(str.strip, lines))):
         return lines
     label = score_patterns((0, 100), names).label
     kept: list[str] = []
@@ -146,6 +264,13 @@ def _table_rows(text: str, names: Names) -> list[str]:
             ]
             numbers = [cell for cell in scored if cell in numbers]
         if len(numbers) == 1 and (len(cells) > 1 or header):
+            if (
+                numbers[0] == cells[0]
+                and len(cells) > 1
+                and header
+                and not label.fullmatch(header[0])
+            ):
+                continue
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
             rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))

@@ -1,15 +1,15 @@
 """The forms of a score: a number on the construct's scale with label, unit and full stop."""
 
-import ast
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judge.parsing.markup import fenced, undecorated
+from judge.parsing.label_words import any_of, kind_of_label
+from judge.parsing.loose_json import as_json
+from judge.parsing.markup import QUOTES, fenced, undecorated
 from judge.parsing.score_patterns import (
-    AMBIGUOUS,
     END,
     NOUN,
     Names,
@@ -24,15 +24,10 @@ _LONGEST_LINE = 600
 """Characters of a first line with a score and its explanation."""
 
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
-TAGGED = re.compile(
-    rf"<((?:[a-z]+_){{0,3}}(?:{NOUN}|{AMBIGUOUS}))>([^<>]*)</\1>(\.?)", re.IGNORECASE | re.ASCII
-)
 _LINE_BREAK = re.compile(r"\A\n(?! *\n)")
 _BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
-_WRAPPED = re.compile(r"<([a-z_]{1,30})>\s*(<.*>)\s*</\1>", re.IGNORECASE | re.DOTALL)
-"""An element around others: <evaluation><score>85</score></evaluation>."""
 _BRACKETED = re.compile(r"\[\s*([A-Za-z][^\[\]]*)\]|\(\s*([A-Za-z][^()]*)\)")
 """A score with its label in brackets: [Score: 85]."""
 _OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
@@ -80,13 +75,10 @@ def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     text = _INTRODUCTION.sub("", answer.strip())
     if text.startswith("[{") and text.endswith("}]"):
         text = text[1:-1]
-    wrapped = _WRAPPED.fullmatch(text)
-    if wrapped:
-        text = wrapped[2]
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = score_of(text, patterns)
     if match:
-        return replace(match, ended=ended)
+        return replace(match, ended=ended or match.ended)
     for head, rest in _heads(text):
         follows = _BLANK_LINE.match(rest) or _OUT_OF.match(rest)
         if rest and (not follows or _LIST_BEGINS.fullmatch(head.strip())):
@@ -118,8 +110,9 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if not found or signed_zero(found["number"]):
         return None
     if found["next"] and not found["label"]:
-        numbers_a_list = float(found["number"]) <= _LIST_NUMBERS
-        if numbers_a_list or not found["opening"]:
+        number = float(found["number"])
+        lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
+        if lists or 0 < number <= (_LIST_NUMBERS if found["opening"] else _DAYS):
             return None
     return ScoreMatch(found["number"], "first_line", f"{found['why']}\n{rest}", True)
 
@@ -128,17 +121,24 @@ _LIST_NUMBERS = 20
 """A number up to this one with a full stop may number a list: "3. The year is wrong."."""
 
 
+_DAYS = 31
+"""A number up to this one with a full stop may begin a date: "28. Juni 1919"."""
+
+
 def _heads(text: str) -> Iterator[tuple[str, str]]:
     """Yield possible scores at the start, each with the text from the end of its line on."""
     block = fenced(text)
     if block:
         yield block[0], _LINE_BREAK.sub("\n\n", block[1].lstrip(" "))
-    if text.startswith("{"):
+    if text.startswith("{") and text.count("{") <= _MOST_OPEN:
         try:
             _, end = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
-            end = 0
-        yield text[:end], _LINE_BREAK.sub("\n\n", text[end:].lstrip(" "))
+            try:
+                end = len(text) - len(as_json(text)[1])
+            except (ValueError, IndexError):
+                end = 0
+        yield text[:end], _LINE_BREAK.sub("\n\n", text[end:].lstrip(" )];"))
     blank = _BLANK_LINE.search(text)
     if blank:
         yield text[: blank.start()], text[blank.start() :]
@@ -150,16 +150,13 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
         return _object(head, patterns)
     if len(head) > LONGEST_FORM:
         return None
-    tagged = TAGGED.fullmatch(head)
-    if tagged:
-        head = f"{tagged[1].replace('_', ' ')}: {tagged[2]}"
     bracketed = _BRACKETED.fullmatch(head)
     if bracketed:
         head = bracketed[bracketed.lastindex or 0]
     plain = undecorated(head)
     match = plain and patterns.score.fullmatch(plain)
     if not match:
-        return None
+        return _generally_labelled(plain, patterns) if plain else None
     number = match["number"] or match["fitting"] or match["framed"]
     if signed_zero(number):
         return None
@@ -169,14 +166,38 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     return ScoreMatch(number, "labelled" if label else "decorated", final=final, named=named)
 
 
-FINAL = re.compile(
-    r"\b(?:final|overall|total|sum|gesamt|endnote|globale?)|最终|总|最終", re.IGNORECASE
-)
+def _generally_labelled(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    """Read a line that is any label of a score, in any language, and a number."""
+    # A unit of a score is shorter than what is looked at here.
+    match = patterns.general.fullmatch(line) if _DIGIT.search(line[-30:]) else None
+    kind = match and kind_of_label(match["words"])
+    if not match or not kind:
+        return None
+    number = match["number"] or match["framed"]
+    # "Nota: 8" may be a school's grade.
+    small = patterns.percent and 0 < float(number) <= _GRADES and "100" not in line
+    if (
+        signed_zero(number)
+        or (small and not match["words"].isascii())
+        or (small and _GRADE.match(line))
+    ):
+        return None
+    return ScoreMatch(number, "labelled", final=kind == "final", named=kind != "construct")
+
+
+_DIGIT = re.compile("[0-9]")
+_GRADES = 10
+_GRADE = re.compile(r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai)", re.IGNORECASE)
+FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 
 def signed_zero(number: str) -> bool:
     # "-0" is not a way to write the score 0.
     return number[0] in "+-" and float(number) == 0
+
+
+_MOST_OPEN = 50
+"""Objects inside of one; with more it is not an answer."""
 
 
 class _Number(str):
@@ -195,21 +216,26 @@ _DECODER = json.JSONDecoder(
 
 
 def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    closed, ended = True, False
+    if text.count("{") > _MOST_OPEN:
+        return None
     try:
         pairs = _DECODER.decode(text)
     except (ValueError, RecursionError):
         try:
-            pairs = _DECODER.decode(_as_json(text))
-        except (ValueError, RecursionError):
-            return _lenient_object(text, patterns) or _begun_object(text, patterns)
+            loose, rest, closed = as_json(text.translate(QUOTES))
+            pairs = _DECODER.decode(loose)
+        except (ValueError, RecursionError, IndexError):
+            return None
+        if rest.strip():
+            return None
+        ended = not closed and text[-1] not in "0123456789.-/"
+    while isinstance(inner := _inner(pairs, patterns), list):
+        # An object in an object: {"question_relevance": {"score": 85}}, or of a call of a tool.
+        pairs = inner
     scores: list[ScoreMatch] = []
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
-    if len(pairs) == 1 and patterns.label.fullmatch(_BROKEN_KEY.sub(" ", pairs[0][0])):
-        # An object in an object: {"question_relevance": {"score": 85}}.
-        [(_, inner)] = pairs
-        if isinstance(inner, list) and inner and all(isinstance(pair, tuple) for pair in inner):
-            pairs = inner
     for name, value in pairs:
         score = _member(name, value, patterns)
         if score:
@@ -225,7 +251,23 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
         return None
-    return replace(scores[0], reason="\n".join(prose))
+    return replace(scores[0], reason="\n".join(prose), ended=ended)
+
+
+def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
+    """Return the only object among members that have no number and no score."""
+    if not _is_object(pairs) or any(_member(name, value, patterns) for name, value in pairs):
+        return None
+    alone = [
+        x[0] if isinstance(x, list) and len(x) == 1 and not _is_object(x) else x for _, x in pairs
+    ]
+    objects = [value for value in alone if _is_object(value)]
+    others = [value for _, value in pairs if isinstance(value, _Number | list)]
+    return objects[0] if len(objects) == 1 == len(others) else None
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(x, tuple) for x in value)
 
 
 _SECOND = re.compile(
@@ -260,38 +302,6 @@ def _holds_score(name: str, value: Any, patterns: ScorePatterns) -> bool:
     return isinstance(value, list) and any(_holds_score("", each, patterns) for each in value)
 
 
-def _as_json(text: str) -> str:
-    """Return an object that is written as in Python, {'score': 85}, as JSON.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
-    if "\\" in text or _NO_NUMBER.search(text):
-        raise ValueError(text)
-    try:
-        return json.dumps(ast.literal_eval(text))
-    except (SyntaxError, TypeError, MemoryError) as error:
-        raise ValueError(text) from error
-
-
-def _begun_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    """Read an object that begins with its score and is cut off later."""
-    begun = _BEGUN.match(text)
-    if not begun or "}" in text or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", begun["key"])):
-        return None
-    number = begun["number"]
-    if not patterns.number.fullmatch(number) or signed_zero(number):
-        return None
-    return ScoreMatch(number, "json", ended=True, reason=text[begun.end() :])
-
-
-_NO_NUMBER = re.compile(r":\s*(?:-?0[0-9_]|-0(?![.0-9]))")
-"""What Python reads as a number and JSON does not."""
-_BEGUN = re.compile(r'\{\s*"(?P<key>[^"\n]{1,60})"\s*:\s*(?P<number>-?[0-9.]{1,12})\s*,\s*"')
-
-
 def _is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list such as the strengths of a response."""
     is_list = isinstance(value, list) and bool(value)
@@ -303,21 +313,21 @@ _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IG
 
 
 def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None:
-    if not isinstance(value, str) or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", name)):
+    name = _BROKEN_KEY.sub(" ", name)
+    kind = kind_of_label(name)
+    if not patterns.label.fullmatch(name) and kind not in {"final", "named"}:
         return None
-    final = bool(FINAL.search(name.replace("_", " ")))
-    named = final or bool(NAMES_SCORE.search(name))
+    if _is_object(value):
+        # An object with a value and the end of its scale.
+        numbers = [n for key, n in value if isinstance(n, _Number) and not _BESIDE_SCORE.match(key)]
+        value = numbers[0] if len(numbers) == 1 else None
+    if not isinstance(value, str):
+        return None
+    final = bool(FINAL.search(name)) or kind == "final"
+    named = final or kind == "named" or bool(NAMES_SCORE.search(name))
     if isinstance(value, _Number):
         written = patterns.number.fullmatch(value)
         usable = written and not signed_zero(value)
         return ScoreMatch(value[:], "json", final=final, named=named) if usable else None
     score = None if value.lstrip().startswith("{") else score_of(value, patterns)
     return score and ScoreMatch(score.number, "json", final=final, named=named)
-
-
-def _lenient_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    """Read {'score': 85} and {score: 85}, which are not valid JSON."""
-    if not text.endswith("}") or len(text) > LONGEST_FORM:
-        return None
-    score = score_of(text[1:-1].rstrip().removesuffix(","), patterns)
-    return ScoreMatch(score.number, "json") if score and score.rule == "labelled" else None

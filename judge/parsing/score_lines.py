@@ -8,8 +8,6 @@ from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import (
     FINAL,
     LONGEST_FORM,
-    NAMES_SCORE,
-    TAGGED,
     ScoreMatch,
     ends,
     score_of,
@@ -29,13 +27,17 @@ def labelled_line(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
         and (match := score_of(line, patterns))
         and match.rule == "labelled"
     ]
-    final = [(number, match) for number, match in found if match.final] or found
-    parts = [lines[number] for number, match in found if not match.final]
-    if len({match.number for _, match in final}) != 1 or (
-        final != found and any(map(NAMES_SCORE.search, parts))
-    ):
+    final = [(number, match) for number, match in found if match.final]
+    final = final or [(number, match) for number, match in found if match.named] or found
+    if len({match.number for _, match in final}) != 1 or len(final) > _MOST_LINES:
         return None
     number, match = final[-1]
+    # "Overall: 60" goes before the scores of parts, but only a later last word before "Score: 80".
+    rivals = [at for at, each in found if not each.final and _NO_PART.fullmatch(lines[at])]
+    if match.final and rivals:
+        between = "\n".join(lines[rivals[-1] + 1 : number])
+        if not (_REVISED.search(lines[number]) or _CORRECTS.search(between)):
+            return None
     bare = {score_of_line(line, scale, names) for line in lines} - {None, float(match.number)}
     if bare:
         return None
@@ -53,9 +55,6 @@ def labelled_scores(
     """
     plain = unmarked(text)
     patterns = score_patterns(ends(scale), names)
-    for tagged in TAGGED.finditer(text):
-        if (found := score_of(tagged[0], patterns)) and (found.final or not final):
-            yield float(found.number)
     for match in patterns.anywhere.finditer(plain):
         if "\n" in match[0] and _LISTED.match(plain, match.end()):
             # A heading above a list: "Evaluation:", and "1. ..." on the next line.
@@ -65,8 +64,29 @@ def labelled_scores(
         if match["alone"] and not (parts or _WHOLE.search(match[0])):
             continue
         yield float(match["number"] or match["of"] or match["said"] or match["alone"])
+    for line in text.split("\n") if ":" in text else ():
+        # Labels that only whole lines have: "Score (corrected): 75".
+        if (
+            len(line) <= LONGEST_FORM
+            and _ENDS_IN_NUMBER.search(line)
+            and not patterns.anywhere.search(unmarked(line))
+        ):
+            found = score_of(line, patterns)
+            if found and found.rule == "labelled" and found.named and (found.final or not final):
+                yield float(found.number)
 
 
+_NO_PART = re.compile(rf"\W*(?:(?:the|my)\s+)?{NOUN}\W+[0-9].*", re.IGNORECASE)
+"""A line whose label says nothing but that it is a score."""
+_REVISED = re.compile(r"\b(?:revis|correct(?:ed|ion)|updat|adjust)", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"\b(?:wait|correction|reconsider\w*|second (?:thought|look)|closer|reflection|overlooked|"
+    r"mistake|"
+    r"revis\w+|actually|lower|raise)\b",
+    re.IGNORECASE,
+)
+_MOST_LINES = 100
+_ENDS_IN_NUMBER = re.compile(r":[^A-Za-z0-9]*[0-9]+[^A-Za-z]{0,12}\Z")
 _LISTED = re.compile(r"[.)] ")
 
 
@@ -102,7 +122,8 @@ _DASHED = re.compile(
 
 
 _WHOLE = re.compile(
-    rf"\b(?:{AMBIGUOUS}|{NOUN}|average|mean|edit|update[d]?|correct(?:ed|ion)|revis(?:ed|ion)|adjusted|new|now)\b",
+    rf"\b(?:{AMBIGUOUS}|{NOUN}|average|mean|edit|update[d]?|correct(?:ed|ion)|revis(?:ed|ion)|"
+    rf"adjusted|new|now)\b",
     re.IGNORECASE,
 )
 """Words of a label for the whole or for a correction, not for a part or a count."""

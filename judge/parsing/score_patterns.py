@@ -4,44 +4,50 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_CONSTRUCTS = (
-    r"(?:contextual\s+coherence|question\s+relevance|information\s+density|"
-    r"answer\s+correctness|information\s+recall|coherence|relevance|density|correctness|recall)"
-)
-NOUN = (
-    r"(?:score|scoring|rating|grade|mark|[éÉe]valuation|assessment|judge?ment|verdict|"
-    # German, French, Spanish, Italian and Portuguese; Chinese, Japanese, Korean and Russian.
-    r"(?:gesamt|end)?(?:bewertung|punktzahl|wertung|punktestand)|notation|"
-    r"puntuaci[óo]n|puntaje|calificaci[óo]n|valoraci[óo]n|punteggio|valutazione|voto|"
-    r"pontua[çc][ãa]o|avalia[çc][ãa]o|"
-    r"(?:最终|最終|总体|综合|总)?(?:评分|得分|分数|评级|評価|点数|スコア|得点)|점수|평점|[Оо]ценка|[Бб]алл)"
-)
+from judge.parsing.label_words import any_of
+
+_CONSTRUCTS = rf"(?:{any_of('sentences', 'constructs')})"
+NOUN = rf"(?:{any_of('sentences', 'nouns')})"
 # "The answer is 85" may answer the judged query: these words need a colon, or "final".
 AMBIGUOUS = r"(?:answer|output|result|total|sum|overall|final)"
 _AFTER_NOUN = r"(?:\s+(?:finale?|globale?|totale?))?"
-_OF = r"(?:(?:out\ +)?of|von|sur|sobre|su|из)"
+_OF = rf"(?:{any_of('sentences', 'of')})"
 """Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
 _WORDS = (
     r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
 )
+_LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
+_GIVE_OR_TAKE = (
+    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
+    r"approximately|overall|here|in\ total|"
+    r"from\ me|insgesamt))?"
+)
+_NO_SCORES = r"(?!.*\?\s*$)(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
+"""No list of labels and numbers follows: "Relevance 8, fluency 9"."""
 _VERBS_AT_END = r"(?:vergeben|geben|ansetzen|bewerten|erteilen)"
 _GIVES = (
-    # What a judge says of its own score at the end of a sentence.
-    r"\bI\s+(?:(?:would|will|d|ll|m|am)\s+)?(?:therefore\s+|thus\s+|hence\s+)?(?:settl(?:e|ing)\s+(?:on|at|for)|"
-    r"arrive\s+at|go(?:ing)?\s+with|land\s+(?:on|at)|say|(?:put|place|set|rate|score|grade)\s+(?:it|this|the\s+response|the\s+answer)\s+at|"
-    r"(?:give|award|assign)\s+(?:it|this)(?:\s+response)?)\s+(?:an?\s+)?(?:score\s+of\s+)?|"
-    r"\b(?:le|lui|lo|la)?\s*(?:asigno|otorgo|doy|dar[íi]a|asignar[íi]a|otorgar[íi]a|pongo|dou|daria|atribuo|"
-    r"atribuiria|assegno|darei|assegnerei|attribuisco|attribue|attribuerais|donne|donnerais|mets|mettrais)\s+(?:donc\s+|quindi\s+)?"
-    r"(?:(?:(?:una?|la|un|uma|une|il|o)\s+)?(?:(?:puntuaci[óo]n|nota|note|punteggio|voto|calificaci[óo]n)\s+(?:de|di)\s+)?)?|"
-    r"\b(?:ich|daher|also|deshalb|somit)\s+(?:vergebe|gebe|bewerte)\s+(?:ich\s+)?(?:(?:die\s+Antwort|sie|das|dies|ihr|daher|also|"
-    r"deshalb)\s+){0,2}(?:mit\s+)?|"
-    r"\bich\s+w[üu]rde\s+(?:(?:die|der|Antwort|sie|das|dies|ihr|daher|also|deshalb)\s+){0,3}(?:mit\s+)?|"
-    r"\bmak(?:es|ing)\s+(?:it|this)\s+an?\s+|(?:よって|したがって|従って)、?\s*|"
-    r"(?:我|因此|所以)[^0-9。，,]{0,12}(?:给|打)[出了]?\s*"
+    # What a judge says of its own score, or of what the response deserves.
+    r"(?:(?:\bI(?:['’\ ](?:d|ll|m))?\s+(?:(?!not\b|never\b|t\b|cannot\b)[a-z]+\s+){0,2}?(?:rate|"
+    r"scor(?:e|ing)|"
+    r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
+    r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
+    rf"\b(?:{any_of('sentences', 'gives')})\b|(?:{any_of('sentences', 'gives_elsewhere')}))"
+    r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
+    r"perfect|from|more|less|than|above|below|over|under|up|least|most|between|zwischen|entre|"
+    r"films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
+    r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
+    r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
+    r"score|rating|grade|mark|of)\s+){0,5})"
+)
+_GIVEN = (
+    # Languages whose verb follows: "85 puan veriyorum".
+    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|दे(?:ता|ती|ना|ूँग)|"
+    r"می‌?\s?ده|評価|採点|つけ)[^0-9,.!?。]{0,20}"
 )
 _LEADS_TO = (
     r"(?:\b(?:lead(?:s|ing)?|justif(?:y|ies|ying)|warrants?|"
-    r"(?:it|this|response|answer|text)\s+(?:therefore\s+|thus\s+|hence\s+)?(?:deserve|merit|earn|get|receive)s|"
+    r"(?:it|this|response|answer|text)\s+(?:therefore\s+|thus\s+|hence\s+)?(?:deserve|merit|earn|"
+    r"get|receive)s|"
     r"result(?:s|ing)?|bring(?:s|ing)?|com(?:es|ing)|so|hence|therefore|thus)\b"
     r"[^0-9.]{0,20}\b(?:an?|the)|\b(?:ergibt|vergebe|gebe)\b[^0-9.]{0,20}\b(?:eine|die))\s+"
 )
@@ -64,6 +70,9 @@ class ScorePatterns:
     whole: re.Pattern[str]
     at_end: re.Pattern[str]
     label: re.Pattern[str]
+    general: re.Pattern[str]
+    percent: bool
+    """Whether the scale is that of percentages."""
     number: re.Pattern[str]
     anywhere: re.Pattern[str]
 
@@ -78,6 +87,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         low, high = ends
         least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in ends)
         stars = "stars?" if high <= _MOST_STARS else "(?!)"
+    if high == 100:
+        most = rf"(?:{most}|(?:a\ +|one\ +)?hundred)"
     constructs = "|".join((_CONSTRUCTS, *(spaced(name) for name in names)))
     constructs = rf"(?:{constructs})"
     meant = r"(?:\s*\([^()0-9\n]*\))?"
@@ -90,8 +101,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:on\ +(?:a|the)\ +scale\ +(?:of\ +)?{span}|(?:on\ +(?:a|the)\ +)?{span}\ +scale)"
     )
     bounds = rf"(?:{span}|(?:/\ *|out\ +of\ +){most}|{on_scale})"
-    percent = r"(?:\\?%|per\ ?cent)" if (low, high) == (0, 100) else r"(?!)"
-    points = r"(?:points?|pts?|Punkte?n?|puntos?|punt[io]|pontos?|балл(?:а|ов)?|分|点|점)"
+    percent = rf"(?:\\?%|{any_of('sentences', 'percent')})" if (low, high) == (0, 100) else r"(?!)"
+    points = rf"(?:{any_of('sentences', 'points')})"
     sign = "[-+]?" if low < 0 else "-?"
     number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
 
@@ -108,7 +119,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     )
     bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
     in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
-    article = r"(?:(?:the|my|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
+    article = r"(?:(?:the|my|your|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
     assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
     clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
@@ -119,7 +130,9 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     final = rf"an?\s+(?:final|overall|total)\s+{NOUN}\s+of\s+"
     label = (
         rf"(?:{clear},\s+where\s+[^\n:]{{0,80}}:\s*|{on_scale}\s*:\s*|"
-        rf"{clear}(?:{colon}|\s+(?:is|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|\s*(?:为|是|は|는|은)\s*|\s+)|"
+        rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
+        rf"\s*(?:为|是|"
+        rf"は|는|은)\s*|\s+)|"
         rf"{ambiguous}{colon}|{announced}|{final})"
     )
 
@@ -127,14 +140,15 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})|"
         rf"(?:{response}\s+s\s+|(?:the|its)\s+){constructs})"
     )
-    a_score = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?"
-    will = r"(?:would|will|can|d|ll)"
+    a_score, will = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?", r"(?:would|will|can|d|ll)"
     verdict = (
-        rf"(?:i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:{will}\s+)?(?:rate|score|grade|mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
+        rf"(?:i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:{will}\s+)?(?:rate|score|grade|"
+        rf"mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
         rf"i\s+{will}\s+(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
         rf"i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
         rf"i\s+{will}\s+say\s+|(?:我(?:会|将)?(?:给|打)出?|给)|"
-        rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|scores?|"
+        rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|"
+        rf"scores?|"
         rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"
     )
     because = (
@@ -142,7 +156,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
         r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
         r"in\s+(?:conclusion|summary))\b"
-        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
+        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
+        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total),?\s+|"
         r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
         r"(?:last|final)\s+line\s*[-–—:]\s*|"
         r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
@@ -152,21 +167,27 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:\ *(?:{percent}|{unit}|(?:{over}|\(\ *{over}\ *\))(?:\ *{points})?|"
         rf",?\ *{on_scale}|,?\ *\(\ *(?:{on_scale}|{span})\ *\)))?"
     )
-    hedge = r"(?:(?:probably|about|around|roughly|approximately|circa)\s+|[~≈]\s*){0,2}"
+    hedge = (
+        rf"(?:(?:{any_of('sentences', 'hedges')})\s+|(?:[~≈]|大约|大概|约|およそ|約|약)\s*){{0,2}}"
+    )
     before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
-    written = rf"{hedge}(?P<number>{number}){suffix}(?:\ +or\ +so)?"
-    fitting = r"(?:appropriate|warranted|fair|justified|reasonable|fitting)"
-    fits = rf"\ +(?:is|seems|feels|looks)\ +{fitting}(?:\ +here)?"
+    written = rf"{hedge}(?P<number>{number}){suffix}{_GIVE_OR_TAKE}"
+    fits = (
+        r"\ +(?:is|seems|feels|looks)\ +(?:appropriate|warranted|fair|justified|reasonable|fitting)"
+        r"(?:\ +here)?"
+    )
     why = (
         # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
-        r"(?P<why>\ +[-–—]+\ +(?=[A-Za-z]).*|\ *:\ +(?=[A-Za-z]).*|"
-        r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|\ +\#\ .*|"
-        rf"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z]|{COUNT})[^()]*\)\ *\.?|"
-        rf"\ *;\ +(?=[A-Za-z]|{COUNT}).*|"
-        rf"(?P<next>\.\ +(?:(?P<opening>{_WORDS})\b|[a-z]).*))"
+        rf"(?P<why>\ +[-–—]+\ +(?={_LETTER}).*|\ *:\ +(?={_LETTER}).*|"
+        rf"\ *,?\ +(?:because|as|since|due\ +to)\ .*|\ +\#\ .*|\ *[，；]\ *.*|"
+        rf",\ +(?!(?:or|and|to|maybe|perhaps|oder|und|ou|et|o|y|e|или|и)\b)(?={_LETTER})"
+        rf"{_NO_SCORES}.*|\ +(?:\||//)\ .*|\ +[–—]+\ +{COUNT}.*|"
+        rf"\ *\((?!(?:out\ +)?of\b)(?={_LETTER}|{COUNT})[^()]*\)\ *\.?|"
+        rf"\ *;\ +(?={_LETTER}|{COUNT}){_NO_SCORES}.*|"
+        rf"(?P<next>(?:\.\ +(?:(?P<opening>{_WORDS})\b|(?={_LETTER}))|[。।]).*))"
     )
     # With the end of the scale beside it, a number is a score whatever follows.
-    of_whole = rf"(?P<whole>{number})\ *{over}(?:\ *{points})?"
+    of_whole = rf"(?P<whole>{number})\ *(?:{points}\ *)?{over}(?:\ *{points})?"
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
@@ -183,19 +204,30 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
             rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
-            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|amounts\s+to|stands\s+at)\s+)(?P<given>{number}){suffix}(?:とします)?"
-            rf"(?:\ +{_VERBS_AT_END})?|"
-            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})[^\w?]*",
+            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|"
+            rf"amounts\s+to|"
+            rf"stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
+            rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN}|"
+            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})"
+            r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
         ),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
+        general=re.compile(
+            rf"\s*(?P<words>{_LETTER}[^0-9:=→|\n]{{0,70}}?)\s*(?:[:=→：|]|->|\s[-–—]\s|"
+            rf"\n|\s(?:ist|est|es|é|è|jest|är)\s)\s*(?:[:=]\s*)?(?:{written}|"
+            rf"[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
+            flags,
+        ),
+        percent=percent != r"(?!)",
         number=re.compile(number, flags),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
             rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"\b{verdict}(?P<said>{number})\ *{over}|"
-            rf"^\W*[a-z][a-z ]{{2,40}}:\s*(?P<alone>{number}){suffix}\W*$",
+            rf"^[ *_#>|•-]*(?:[a-z]|[^\x00-\u00bf])(?:[a-z ]|"
+            rf"[^\x00-\u00bf]){{1,40}}[:：]\s*(?P<alone>{number}){suffix}[^\w\u00c0-\uffff]*$",
             flags | re.MULTILINE,
         ),
     )

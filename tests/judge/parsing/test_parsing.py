@@ -6,6 +6,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from unicodedata import decimal
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -164,7 +165,8 @@ def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:
         ("I would give this a 70, maybe 75.", "score", None),
         ("I would rate this 80, but the missing date lowers it to 60.", "score", None),
         ("The response is not complete, so the score is 100 minus 30.", "score", None),
-        ("Score: 100 - 30 = 70", "score", None),
+        ("Score: 100 - 30 = 70", "score", 70),
+        ("Score: 100 - 30 = 80", "score", None),
         ("70 - wait, 60 is fairer.", "score", None),
         ("1 - The response is wrong\n2 - It is too long", "score", None),
         ("85 - 10 points for style", "score", None),
@@ -180,7 +182,8 @@ def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:
         ('{"score": 75, "reason": "I give it a score of 80."}', "score", None),
         ('{"score": 75, "reason": "3 of 4"}\n\nActually, 80.', "score", None),
         ('It is right.\nScore: 60\n```json\n{"score": 78}\n```', "rationale", None),
-        ('{"a": {"score": 75}}', "score", None),
+        ('{"a": {"score": 75}}', "score", 75),
+        ('{"a": {"score": 75}, "b": {"score": 60}}', "score", None),
         ("评分：60\n评分：85", "rationale", None),
         ("Bewertung: 60\nPunktzahl: 85", "rationale", None),
         ("Note: 3 facts are missing.", "score", None),
@@ -360,7 +363,7 @@ def test_any_text_gives_a_value_of_the_scale_that_it_contains_or_a_reason(
 
 def numbers_in(text: str) -> set[float]:
     """Return each number of a text with both its signs: what carries a sign is not asked here."""
-    text = text.translate({0xFF10 + digit: str(digit) for digit in range(10)})
+    text = "".join(str(decimal(sign, sign)) for sign in text)
     numbers = {float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)}
     return numbers | {-number for number in numbers} if re.search("[-−]", text) else numbers
 

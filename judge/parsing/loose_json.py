@@ -1,0 +1,83 @@
+"""Makes JSON of an object that a model wrote nearly so.
+
+It may have single quotes, names without quotes, comments, a comma before a bracket, or an end that
+is missing. Its numbers keep the way in which they are written.
+"""
+
+import json
+import re
+
+_TOKEN = re.compile(
+    r"\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/|(?P<mark>[{}\[\],:])|"
+    # A quotation mark inside of a text ends it only before a sign of the object.
+    r"(?P<string>\"(?:[^\"\\]|\\.|\"(?!\s*(?:[,:}\]]|\Z)))*\"?|'(?:[^'\\]|\\.|'(?!\s*(?:[,:}\]]|\Z)))*'?)|"
+    r"(?P<word>[^\s{}\[\],:\"'][^{}\[\],:\"'\n]*)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", re.ASCII)
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
+_CONSTANTS = {"true": "true", "false": "false", "null": "null", "none": "null"}
+_CLOSES = {"{": "}", "[": "]"}
+
+
+def as_json(text: str) -> tuple[str, str, bool]:
+    """Return the object at the start of a text as JSON, what follows it, and whether it ends.
+
+    Raises
+    ------
+    ValueError
+        A bracket closes another one.
+    """
+    written: list[str] = []
+    open_brackets: list[str] = []
+    for token in _TOKEN.finditer(text):
+        mark, string, word = token.group("mark", "string", "word")
+        if mark in _CLOSES:
+            open_brackets.append(mark)
+            written.append(mark)
+        elif mark in {"}", "]"}:
+            if not open_brackets or _CLOSES[open_brackets.pop()] != mark:
+                raise ValueError(text)
+            _without_remainder(written)
+            written.append(mark)
+            if not open_brackets:
+                return "".join(written), text[token.end() :], True
+        elif mark:
+            written.append(mark)
+        elif string:
+            written.append(_quoted(string))
+        elif word:
+            written.append(_plain(word.strip()))
+    _without_remainder(written)
+    return (
+        "".join((*written, *(_CLOSES[bracket] for bracket in reversed(open_brackets)))),
+        "",
+        False,
+    )
+
+
+def _quoted(string: str) -> str:
+    inner = string[1:].removesuffix(string[0]) if len(string) > 1 else ""
+    return '"' + _BARE_QUOTE.sub(r'\\"', inner.replace("\\'", "'")) + '"'
+
+
+def _plain(word: str) -> str:
+    if _NUMBER.fullmatch(word):
+        return word
+    return _CONSTANTS.get(word.lower()) or json.dumps(word, ensure_ascii=False)
+
+
+def _without_remainder(written: list[str]) -> None:
+    """Remove a comma and a name without value at the end."""
+    while written and written[-1] in {",", ":"}:
+        mark = written.pop()
+        if mark == ":":
+            written.pop()
+    if len(written) > 2 and written[-1][0] == '"' and written[-2] in {",", "{"}:
+        in_object = "".join(w for w in written if w in "{}[]")
+        depth: list[str] = []
+        for bracket in in_object:
+            depth.append(bracket) if bracket in _CLOSES else depth.pop()
+        if depth[-1] == "{":
+            written.pop()
+            _without_remainder(written)
