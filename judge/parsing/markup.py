@@ -53,6 +53,8 @@ _NEXT_TURN = re.compile(
 """Where a turn of somebody else begins, which the model made up."""
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9])", re.ASCII)
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
+_PERCENT_FIRST = re.compile(r"(?<![\w%.])%([0-9]{1,3}(?:[.,][0-9]+)?)(?![\w%])", re.ASCII)
+"""As Turkish writes it: "%85"."""
 _DIGIT = re.compile(r"(?![0-9])\d")
 _ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
 _STRUCK = re.compile(
@@ -171,6 +173,8 @@ def plain(text: str) -> str:
     body = without_turn_end(body)
     if "[" in body:
         body = _CITATION.sub("", body)
+    if "%" in body:
+        body = _PERCENT_FIRST.sub(r"\1%", body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
 

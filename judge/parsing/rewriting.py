@@ -5,7 +5,7 @@ Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 
 import re
 
-from judge.parsing.label_words import NUMBERS
+from judge.parsing.label_words import NUMBERS, kind_of_label
 from judge.parsing.markup import undecorated
 from judge.parsing.score_lines import score_of_line
 from judge.parsing.score_patterns import Names, score_patterns
@@ -101,6 +101,14 @@ _EQUIVALENT = re.compile(
     re.IGNORECASE,
 )
 
+_GLUED = re.compile(
+    r"(?<=[a-z0-9)\]][.!?])(?=[*_]{0,2}(?:Final )?(?:Score|Rating)[*_]{0,2} ?: ?[*_]{0,2}[0-9])"
+)
+"""Where a label stands without a space after a sentence: "It leaves out the limit.Score: 72"."""
+
+_FRAMED_LABEL = re.compile(r"^\[([^\W\d_][^\[\]\n0-9]{0,20})\] *\n(?=\S)", re.MULTILINE)
+"""A label in brackets above its score: "【評価】" and "75点" below."""
+
 _BELOW_LABEL = re.compile(
     # Not the number of a first list item.
     r"^(?P<label>[^\n0-9]{2,80})\n(?: *\n)+(?! *[0-9]{1,2}[.)] *$)(?P<number>[^\nA-Za-z]{1,40})$",
@@ -114,7 +122,8 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
 
     def joined(match: re.Match[str]) -> str:
         label = (undecorated(match["label"]) or "").strip(" :：")
-        if not labels.fullmatch(label) or score_of_line(match["number"], scale, names) is None:
+        named = labels.fullmatch(label) or kind_of_label(label)
+        if not named or score_of_line(match["number"], scale, names) is None:
             return match[0]
         return f"{label}: {match['number']}"
 
@@ -168,7 +177,9 @@ def elements_apart(text: str, scale: Scale) -> str:
 
 def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
-    text = _EQUIVALENT.sub(r"\g<score>/100", text)
+    if "]" in text:
+        text = _FRAMED_LABEL.sub(r"\1:\n", text)
+    text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
     if _UNSURE.search(text):
         text = _CONFIDENCE.sub("", text)
     if "=" in text:

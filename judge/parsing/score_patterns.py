@@ -40,7 +40,8 @@ _GIVES = (
     r"score|rating|grade|mark|of)\s+){0,5})"
 )
 _GIVEN = (
-    # Languages whose verb follows: "85 puan veriyorum".
+    # Languages whose verb follows: "85 puan veriyorum"; "100点満点で" names the scale.
+    r"(?! *(?:点?満点|分?满分|점? ?만점))"
     r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|दे(?:ता|ती|ना|ूँग)|"
     r"می‌?\s?ده|評価|採点|つけ)[^0-9,.!?。]{0,20}"
 )
@@ -147,6 +148,10 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"i\s+{will}\s+(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
         rf"i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
         rf"i\s+{will}\s+say\s+|(?:我(?:会|将)?(?:给|打)出?|给)|"
+        # Without a sign between: "最终得分65分", "情報密度のスコアは60です".
+        r"(?:[\u3040-\u30ff\u4e00-\u9fff]{1,12}の)?(?:最终|最後|最后|最終|综合|綜合|总体|総合)?(?:的)?"
+        r"(?:得分|评分|分数|总分|評分|スコア|得点|点数|評価)(?:为|是|は|為)?\s*|"
+        r"(?:최종\s*)?(?:점수|평점)(?:는|은)?\s*|"
         rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|"
         rf"scores?|"
         rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"

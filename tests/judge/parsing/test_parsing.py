@@ -68,7 +68,8 @@ def test_each_form_has_its_outcome(form: dict[str, Any]) -> None:
 
 
 def outcome(row: dict[str, Any]) -> Parsed:
-    return parse_answer(row["answer"], scale_of(row), form=row.get("form", "score"))
+    form = row.get("form", "score")
+    return parse_answer(row["answer"], scale_of(row), row.get("finish_reason"), form=form)
 
 
 def test_answers_in_the_styles_of_ten_model_families_have_no_wrong_value() -> None:
@@ -122,6 +123,8 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("third", 63, 0.11),
         ("fourth", 129, 0.0),
         ("fifth", 129, 0.0),
+        ("sixth", 200, 0.01),
+        ("seventh", 200, 0.1),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
