@@ -14,6 +14,7 @@ from study.importing.readers.cells import (
 from study.importing.readers.judgment_cells import judgment_in
 from study.importing.readers.value_words import (
     NO_VALUE,
+    NONE,
     Declaration,
     Vocabulary,
     as_option,
@@ -114,7 +115,9 @@ def word_in(cell: Any) -> str | None:
         return None
     text = content.strip()
     number = is_number(text) or ratio_or_percentage(text) is not None
-    return None if not text or number or text.casefold() in NO_VALUE else text
+    # Among other words none may be one of them.
+    no_value = text.casefold() in NO_VALUE - {NONE}
+    return None if not text or number or no_value else text
 
 
 def vocabularies_of(

@@ -169,6 +169,13 @@ no | parzialmente, in parte | sì, si
 não, nao | parcialmente, em parte | sim
 falsch | teilweise richtig, teilweise | richtig
 nein | teilweise, teils | ja
+hallucination, hallucinated | none
+critical, severe | major | minor | none
+severe | moderate | mild, slight, minor | none
+major | minor | none
+none | partial, partially, partly | full, fully, complete
+none | some | all
+none | low | medium, moderate | high
 poor | fair | good | excellent
 bad, poor | ok, okay, fair, average | good | great, excellent
 very low | low | medium, moderate | high | very high

@@ -25,6 +25,9 @@ _SIGNS_FOR_MISSING = {"-", "--", "---", "–", "—", "?", "??", "???", ".", "..
 #: Words that are counted together, as for any number; `cells` has the same.
 NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
 
+NONE = "none"
+"""A word for missing, unless it is a level or a category among the other words."""
+
 # Spaces, separators, quotes and apostrophes, colons around names of emoji; joiners, variation
 # selectors, skin tones and genders of emoji.
 _IGNORED = re.compile("[\\s_\\-‐‑–—'’‘`´\":\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff♀♂]+")
@@ -146,6 +149,8 @@ def vocabulary_of(
         if key not in missing
         and (key in numbers or not is_missing(word) or (key == "-" and "+" in found))
     }
+    if NONE in found and NONE not in missing and _fitting({*present, NONE}) and present:
+        present[NONE] = found[NONE]
     others = present.keys() - numbers.keys()
     known = _fitting(others) if others else None
     if present.keys() & numbers.keys():
@@ -198,10 +203,11 @@ def categories_of(
     counts: dict[str, int] = {}
     first: dict[str, str] = {}
     folded = []
+    named = _none_is_a_name(word for column in columns for word in column)
     for column in columns:
         of_column = set()
         for word, count in column.items():
-            if not is_missing(word):
+            if not is_missing(word) or (named and folded_word(word) == NONE):
                 key = folded_word(word)
                 of_column.add(key)
                 counts[key] = counts.get(key, 0) + count
@@ -215,6 +221,12 @@ def categories_of(
             return None
     shown = tuple((first[key], float(code)) for code, key in enumerate(sorted(counts)))
     return Vocabulary(shown, {folded_word(word): n for word, n in shown}, nominal=True)
+
+
+def _none_is_a_name(words: Iterable[str]) -> bool:
+    """Whether none is written as the other words are, in capital letters or not."""
+    written = [word.strip() for word in words if folded_word(word) == NONE or not is_missing(word)]
+    return len({(word[:1].isupper(), word.isupper()) for word in written}) == 1
 
 
 # The words may contain commas and signs of equality.

@@ -114,3 +114,44 @@ def test_words_beside_numbers_have_a_scale_of_their_own(tmp_path: Path) -> None:
     assert scales["score", "human"] == Scale(0, 2, 1, "ordinal")
     # The numbers are understood to be on the scale that they look like.
     assert scales["score", "llm"] == Scale(1, 5, 1)
+
+
+SEVERITY = ["none", "minor", "major", "critical"]
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (SEVERITY, "none read as 3, minor as 2, major as 1 and critical as 0"),
+        (["None", "Mild", "Moderate", "Severe"], "None read as 3, Mild as 2"),
+        (["none", "partial", "full"], "full read as 2, partial as 1 and none as 0"),
+        (["none", "low", "medium", "high"], "high read as 3, medium as 2, low as 1 and none as 0"),
+        (["hate", "none", "offensive"], "hate read as 0, none as 1 and offensive as 2"),
+    ],
+)
+def test_none_is_a_word_among_words_that_it_belongs_to(
+    tmp_path: Path, words: list[str], read: str
+) -> None:
+    people = [words[place % len(words)] for place in range(40)]
+    judge = [words[(place + (place % 5 == 0)) % len(words)] for place in range(40)]
+    result = in_process("report", str(written(tmp_path, judge, people)), "--text")
+    assert read in result.stderr
+    assert "40 responses" in result.stdout, result.stderr
+    assert "read as missing" not in result.stderr
+
+
+@pytest.mark.parametrize("words", [["pass", "fail"], ["1", "2"], ["Hate", "Offensive"]])
+def test_none_is_missing_among_others(tmp_path: Path, words: list[str]) -> None:
+    people = [words[place % 2] for place in range(40)]
+    judge = ["none" if place < 4 else word for place, word in enumerate(people)]
+    result = in_process("report", str(written(tmp_path, judge, people)), "--text")
+    assert "36 responses" in result.stdout, result.stderr
+    assert "none read as missing (4)" in result.stderr
+
+
+def test_none_may_be_declared(tmp_path: Path) -> None:
+    people = [SEVERITY[place % 4] for place in range(40)]
+    values = "none=,minor=2,major=1,critical=0"
+    path = written(tmp_path, people, people)
+    result = in_process("report", str(path), "--text", "--values", values)
+    assert "30 responses" in result.stdout, result.stderr
