@@ -8,7 +8,7 @@ from typing import Any
 from study.importing.formats.scores import OPTIONAL
 from study.importing.import_report import ImportReport
 from study.importing.importers import FormatOptions
-from study.importing.readers.cells import blank
+from study.importing.readers.cells import blank, looks_like_number
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
@@ -16,6 +16,7 @@ from study.importing.readers.value_words import is_missing
 from study.importing.rows import PreferenceRow, Rows
 from study.importing.score_columns.preference_columns import (
     PreferenceColumns,
+    by_place,
     compares_pairs,
     preference_in,
 )
@@ -70,7 +71,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
             repeat=cells.whole_number("repeat"),
-            value=cells.required_value(),
+            value=_value(cells, source.report),
             missing_reason=cells.key("missing_reason"),
             value_a_first=cells.optional_number("value_a_first"),
             value_b_first=cells.optional_number("value_b_first"),
@@ -78,6 +79,18 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         )
 
     yield from reader.rows(row)
+
+
+def _value(cells: RecordCells, report: ImportReport) -> float | None:
+    """Return a number, or that of A, B, a tie or the name of the response that is better."""
+    text = cells.raw("value")
+    if isinstance(text, str) and not looks_like_number(text):
+        pair = (cells.column("response_a") or "", cells.column("response_b") or "")
+        chosen = preference_in(by_place(text.strip(), cells.written, pair))
+        if chosen is not None:
+            report.rules["preferences of A, B or neither read as -1, 1 and 0"] += 1
+            return chosen
+    return cells.required_value()
 
 
 @dataclass
@@ -145,7 +158,7 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
             if text is None or is_missing(text):
                 source.report.rules["blank preferences left out"] += 1
                 continue
-            value = preference_in(text)
+            value = preference_in(by_place(text, cells.written, columns.pair))
             if value is None:
                 cells.fault(
                     f"{text!r} is none of A, B and tie.",

@@ -39,6 +39,10 @@ IN_ONE_WAY = (
 OF_THE_MAXIMUM = "scores such as 4/5 or 80% read by the end of the declared scale"
 
 
+# A longer text among numbers is no word that means a missing value.
+_LONGEST_WORD = 40
+
+
 class JudgedValue(NamedTuple):
     """A value that was read, and the scale of its words where it was a word with a known scale."""
 
@@ -175,12 +179,31 @@ class ValueRules:
             f"If the scale ends at {end}, declare that with its lowest value: {declared}.",
         )
 
+    def _among_numbers(
+        self, word: str, group: Hashable, cell: Any, found: GroupWords
+    ) -> JudgedValue | NumberCell:
+        """Raise the fault of a word among numbers, once for each word; texts are no words."""
+        if len(word) > _LONGEST_WORD or not found.column.mostly_numbers:
+            return NumberCell(cell)
+        if (group, folded_word(word)) in self._unread:
+            return JudgedValue()
+        self._unread.add((group, folded_word(word)))
+        times = found.column.words[word].times if word in found.column.words else 1
+        further = f", and {times - 1:,} more like it" if times > 1 else ""
+        raise CellError(
+            f"{abbreviate(word)} is not a number{further}.",
+            "Write a bare number, such as 85, or leave the cell empty if the score is missing; "
+            f"{self.declare((), {word: None})} makes it a missing value.",
+        )
+
     def _refuse(
         self, word: str, group: Hashable, cell: Any, found: GroupWords | None
     ) -> JudgedValue | NumberCell:
         """Raise the fault of a word once for each scorer on a construct."""
-        if found is None or (found.column.numbers and found.vocabulary is None):
+        if found is None:
             return NumberCell(cell)
+        if found.column.numbers and found.vocabulary is None:
+            return self._among_numbers(word, group, cell, found)
         if (group, folded_word(word)) in self._unread or (group, "") in self._unread:
             return JudgedValue()
         self._unread.add((group, folded_word(word)))

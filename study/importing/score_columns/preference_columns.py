@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from study.errors import Fault
 from study.importing.readers.cells import looks_like_number
@@ -11,7 +13,7 @@ from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import folded_word, is_missing
-from study.importing.score_columns.names import kind_of, named_for, words
+from study.importing.score_columns.names import field_name, kind_of, named_for, words
 from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.words import FILLERS
 from study.text import quoted_names
@@ -44,6 +46,22 @@ _VALUES = {
 # In columns that are called preferences, or beside the two responses.
 _NUMBERS = {"1": -1.0, "2": 1.0, "1.0": -1.0, "2.0": 1.0}
 _SURE = {folded_word(word) for word in (*_TIES, *_named(_RESPONSES, "a", "b", "1", "2"))}
+_SURE_TIES = {folded_word(word) for word in _TIES}
+_SIDE = (
+    rf"(?:the )?(?:(?:{'|'.join((*_RESPONSES, 'system', 'option', 'text'))}) )?"
+    r"(?P<{0}>a|b|1|2|left|right|first|second)(?: (?:one|response|answer|option))?"
+)
+_DEGREE = (
+    "(?:much|far|slightly|somewhat|clearly|strongly|marginally|significantly|a bit|a lot|a little)"
+)
+# "Response A is much better", "strongly prefer B".
+_SENTENCE = re.compile(
+    rf"{_SIDE.replace('{0}', 'better')} (?:is |was )?(?:{_DEGREE} )?(?:better|preferred|preferable|"
+    rf"superior|stronger|wins|won)|(?:i )?(?:{_DEGREE} )?prefer(?:red|s)? "
+    rf"{_SIDE.replace('{0}', 'preferred')}",
+    re.IGNORECASE,
+)
+_FIRST = {"a", "1", "left", "first"}
 # Columns of A and B with one of these words have preferences.
 _WORDS = {
     *("preference", "preferences", "preferred", "prefers", "prefer", "winner", "winners", "wins"),
@@ -70,6 +88,8 @@ class PreferenceColumns:
     query: str | None
     raters: RaterRows | None = None
     """How rows of several raters are distinguished, each with the judge's preference again."""
+    pair: tuple[str, str] | None = None
+    """Columns that name what was compared, as A and as B, where preferences name one of them."""
 
     def __str__(self) -> str:
         listed = "; ".join(
@@ -106,7 +126,8 @@ def preferences_among(
         kinds |= {alone[0]: "human" if "judge" in kinds.values() else "judge"}
     if set(kinds.values()) != {"judge", "human"}:
         return None
-    cells = _texts(rows(), kinds)
+    pair = _pair(present)
+    cells = _texts(rows(), kinds, pair)
     pairs = compares_responses(present)
     named = {c: kind for c, kind in kinds.items() if is_choice(c)}
     if pairs and set(named.values()) == {"judge", "human"}:
@@ -118,6 +139,8 @@ def preferences_among(
     told = set(chosen) <= set(named) or pairs
     if not texts & set(_NUMBERS):
         told = told or bool(texts & _SURE) or any(compares_pairs(column) for column in present)
+        told = told or any(_SENTENCE.fullmatch(text) for c in chosen for _, text in cells[c])
+    told = told or bool(texts & _SURE_TIES)
     return _columns(present, rows, chosen) if told else None
 
 
@@ -167,8 +190,29 @@ def perhaps_choices(present: Sequence[str], scored: Sequence[str], texts: Set[st
     return f"{listed} may be choices between two responses. {HOW_TO_WRITE}"
 
 
+def _pair(present: Sequence[str]) -> tuple[str, str] | None:
+    """The columns that name the two responses of a row, or their systems: model_a and model_b."""
+    by_name = {field_name(column): column for column in present}
+    for noun in (*_RESPONSES, "system"):
+        for a, b in (("a", "b"), ("1", "2")):
+            first, second = by_name.get(f"{noun}_{a}"), by_name.get(f"{noun}_{b}")
+            if first is not None and second is not None:
+                return first, second
+    return None
+
+
+def by_place(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) -> str:
+    """Return A or B for a text that is what a row names as A or as B; other texts as they are."""
+    named = [str(cells.get(column)).strip() for column in pair or ()]
+    if text in named and named[0] != named[1]:
+        return "AB"[named.index(text)]
+    return text
+
+
 def _texts(
-    rows: Iterable[Record | Fault], columns: Iterable[str]
+    rows: Iterable[Record | Fault],
+    columns: Iterable[str],
+    pair: tuple[str, str] | None = None,
 ) -> dict[str, list[tuple[int, str]]]:
     """Row and text of the cells that have a preference, by column."""
     texts: dict[str, list[tuple[int, str]]] = {column: [] for column in columns}
@@ -177,6 +221,7 @@ def _texts(
             for column, found in texts.items():
                 cell = record.cells.get(column)
                 text = "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124
+                text = by_place(text, record.cells, pair)
                 if text and (preference_in(text) is not None or not is_missing(text)):
                     found.append((record.number, text))
     return texts
@@ -189,7 +234,14 @@ def _all_known(cells: list[tuple[int, str]]) -> bool:
 def preference_in(text: str) -> float | None:
     """Return -1 for A, 0 for a tie and 1 for B."""
     word = folded_word(text.strip("[]* "))
-    return _VALUES.get(word, _NUMBERS.get(word))
+    known = _VALUES.get(word, _NUMBERS.get(word))
+    if known is not None:
+        return known
+    found = _SENTENCE.fullmatch(text.strip("[]* .!"))
+    if found is None:
+        return None
+    side = (found["better"] or found["preferred"]).casefold()
+    return -1.0 if side in _FIRST else 1.0
 
 
 def _columns(
@@ -204,4 +256,4 @@ def _columns(
     cells = (record.cells for record in rows() if isinstance(record, Record))
     identifying = dict(zip(["query"], queries, strict=False))
     raters = rater_rows(present, cells, judges, people, identifying) if len(people) == 1 else None
-    return PreferenceColumns(scorers, query, raters)
+    return PreferenceColumns(scorers, query, raters, _pair(present))

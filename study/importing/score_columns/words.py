@@ -148,12 +148,13 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
         *("query_id", "question_id", "prompt_id", "qid", "query", "question", "prompt"),
         *("user_input", "input", "instruction", "frage_id", "frage", "anfrage", "pregunta_id"),
         *("pregunta", "consulta", "requete", "domanda_id", "domanda", "pergunta", "q"),
+        *("topic_id", "topic"),
     ),
     "system": (
         *("system", "model", "system_name", "model_name", "system_id", "model_id", "sys"),
         *("answer_model", "response_model", "output_model", "generator", "generator_model"),
         *("candidate_model", "target_model", "rag_system", "answer_system", "system_under_test"),
-        *("modell", "systeme", "modele", "sistema", "modelo", "modello"),
+        *("modell", "systeme", "modele", "sistema", "modelo", "modello", "run"),
     ),
     "construct": (
         *("construct", "construct_key", "criterion", "aspect", "dimension"),

@@ -312,3 +312,14 @@ def test_surplus_ids_of_the_judge_are_no_fault(tmp_path: Path) -> None:
     allowed = report(tmp_path, "judge.csv", "human.csv", "--allow-unmatched")
     assert allowed.exit_code == 0, allowed.output
     assert "judge.csv: 20 responses are without people's scores." in allowed.stderr
+
+
+def test_a_word_among_numbers_is_one_fault_with_how_to_leave_it_out(tmp_path: Path) -> None:
+    cells = ["ERROR" if place % 10 == 3 else value for place, value in enumerate(JUDGE)]
+    written(tmp_path, "t.csv", id=IDS, human=PEOPLE, judge=cells)
+    result = report(tmp_path, "t.csv")
+    assert result.exit_code == 2
+    assert "1 fault" in result.stderr
+    assert "'ERROR' is not a number, and 3 more like it" in result.stderr
+    assert "--values ERROR= makes it a missing value" in result.stderr
+    assert "36 responses" in compared(report(tmp_path, "t.csv", "--values", "ERROR="))

@@ -172,6 +172,13 @@ OF_JUDGE = ["A", "B", "A", "A", "B", "B", "A", "B", "tie", "A", "A", "tie"]
         (("human_winner", "llm_winner"), {"A": "model_a", "B": "model_b", "tie": "tie (bothbad)"}),
         (("human_preference", "llm_preference"), {"A": "[[A]]", "B": "B>A", "tie": "A=B"}),
         (("human_choice", "judge_choice"), {"A": "Response A", "B": "Response B", "tie": "same"}),
+        (
+            ("human", "judge"),
+            {"A": "Response A is better", "B": "Response B is better", "tie": "About the same"},
+        ),
+        (("rater", "gpt4"), {"A": "A is much better", "B": "B is slightly better"}),
+        (("expert", "judge"), {"A": "Prefer A", "B": "Strongly prefer B", "tie": "No preference"}),
+        (("human_label", "llm_label"), {"A": "1", "B": "2"}),
     ],
 )
 def test_preferences_side_by_side(
@@ -186,6 +193,36 @@ def test_preferences_side_by_side(
     assert line in result.stdout, result.output
     assert "Accuracy: 67%" in result.stdout  # 8 of 12 are equal
     assert "Preferences taken by their names" in result.stderr
+
+
+def test_preferences_that_name_what_is_better(tmp_path: Path) -> None:
+    pairs = [("gpt", "llama"), ("llama", "gpt"), ("llama", "mistral")] * 4
+    named = {"A": 0, "B": 1}
+    columns = {
+        name: [
+            cell if cell == "tie" else pair[named[cell]]
+            for cell, pair in zip(cells, pairs, strict=True)
+        ]
+        for name, cells in (("human_winner", CHOICES), ("judge_winner", OF_JUDGE))
+    }
+    frame = pd.DataFrame({"query": [f"q{n}" for n in range(12)], **columns})
+    frame[["model_a", "model_b"]] = pairs
+    result = report(tmp_path, frame)
+    assert "12 pairs of responses" in result.stdout, result.output
+    assert "Accuracy: 67%" in result.stdout
+
+
+def test_a_long_table_of_preferences_has_words(tmp_path: Path) -> None:
+    rows = [
+        {"query_id": f"q{n}", "response_a": f"a{n}", "response_b": f"b{n}", "construct": "overall",
+         "scorer": scorer, "scorer_kind": kind, "preference": named.get(cells[n], cells[n])}
+        for scorer, kind, cells in (("anna", "human", CHOICES), ("gpt-4", "judge", OF_JUDGE))
+        for n in range(12)
+        for named in ({"A": f"a{n}"},)
+    ]  # fmt: skip
+    result = report(tmp_path, pd.DataFrame(rows))
+    assert "12 pairs" in result.stdout, result.output
+    assert "preferences of A, B or neither read as -1, 1 and 0 (24)" in result.stderr
 
 
 def test_preferences_in_rows_of_raters(tmp_path: Path) -> None:
