@@ -13,7 +13,7 @@ from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import contents_of
 from study.importing.score_columns.judgment_table import KEPT
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
-from study.importing.score_columns.object_scores import several_in_objects
+from study.importing.score_columns.object_scores import reading_of_answers, several_in_objects
 from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.scorer_names import (
     ColumnNames,
@@ -170,10 +170,8 @@ def _prose(source: RecordSource, used: list[str]) -> list[Fault]:
         faults.append(
             Fault(
                 f"has texts and no scores alone, such as {shorten(text)!r}.",
-                "Write the score of each text into a separate column and name that one, in "
-                f"pandas: frame[{column + '_score'!r}] = "
-                f"frame[{column!r}].str.extract(r'(\\d+(?:\\.\\d+)?)').astype(float). Check the "
-                "numbers: the first one of a text may be another one.",
+                "Read the score of each text into a separate column and name that one, "
+                f"{reading_of_answers(column)}.",
                 row,
                 column,
             )

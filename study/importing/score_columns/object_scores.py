@@ -43,3 +43,12 @@ def lists_of_scores(column: str, content: ColumnContent) -> str | None:
         f"a separate column, in pandas: frame = frame.drop(columns={column!r}).join(pandas."
         f"DataFrame({items}.tolist()).add_prefix({column + '_'!r}))"
     )
+
+
+def reading_of_answers(column: str) -> str:
+    """Return the line of Python that reads the scores of a judge's answers into a new column."""
+    return (
+        f"in Python: import judge, study; frame[{column + '_score'!r}] = "
+        "[judge.parse_answer(text, study.Scale(min=MIN, max=MAX)).value "
+        f"for text in frame[{column!r}]], with the ends of the scale in place of MIN and MAX"
+    )

@@ -26,7 +26,11 @@ from study.importing.score_columns.names import (
     summaries,
     whole_role,
 )
-from study.importing.score_columns.object_scores import lists_of_scores, several_in_objects
+from study.importing.score_columns.object_scores import (
+    lists_of_scores,
+    reading_of_answers,
+    several_in_objects,
+)
 from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
@@ -291,10 +295,8 @@ def _extraction(column: str, content: ColumnContent) -> str:
     if not any(character.isdigit() for character in text):
         return ""
     return (
-        f", such as {shorten(text)!r} in row {row}, and no scores alone; if they have scores, "
-        f"write these into a column of their own, in pandas: frame[{column + '_score'!r}] = "
-        f"frame[{column!r}].str.extract(r'(\\d+(?:\\.\\d+)?)').astype(float), and check the "
-        "numbers: the first one of a text may be another one"
+        f", such as {shorten(text)!r} in row {row}, and no scores alone; if they are a judge's "
+        f"answers, read their scores into a column of their own, {reading_of_answers(column)}"
     )
 
 

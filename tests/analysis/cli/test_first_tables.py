@@ -201,7 +201,7 @@ def test_sentences_with_a_score_are_one_fault(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "t.csv: 1 fault" in result.stderr
     assert "column judge_output: has texts and no scores alone" in result.stderr
-    assert ".str.extract(" in result.stderr
+    assert "judge.parse_answer(text, study.Scale(min=MIN, max=MAX)).value" in result.stderr
     assert "--values" not in result.stderr
     undeclared = report(tmp_path, "t.csv")
     assert "the column 'judge_output' contains texts, such as 'Score: " in undeclared.stderr

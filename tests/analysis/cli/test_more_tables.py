@@ -156,7 +156,10 @@ def test_sentences_in_the_column_of_the_judge_are_named(tmp_path: Path) -> None:
     result = report(tmp_path, table(human=HUMAN, judge=cells))
     assert result.exit_code == 2
     assert "'judge' contains texts, such as 'Score: 2, since" in result.stderr
-    assert "frame['judge'].str.extract(" in result.stderr
+    remedy = result.stderr.split("in Python: ")[1].split(", with the ends")[0]
+    frame = table(human=HUMAN, judge=cells)
+    exec(remedy.replace("MIN", "1").replace("MAX", "5"), {"frame": frame})
+    assert frame["judge_score"].tolist() == LLM
     assert "OTHER_FILE" not in result.stderr
 
 
