@@ -32,6 +32,9 @@ def identifying_columns(
                 continue
             if role == "query" and folded(column) == "q" and not content.repeats:
                 continue
+            # Of numbered topics, as TREC has them; in words it is what responses are about.
+            if role == "query" and folded(column) == "topic" and not content.only_numbers:
+                continue
             if role == "construct" and content.blank:
                 continue
             if role == "system" and content.only_numbers and folded(column) != "system":
