@@ -35,6 +35,9 @@ def identifying_columns(
             # Of numbered topics, as TREC has them; in words it is what responses are about.
             if role == "query" and folded(column) == "topic" and not content.only_numbers:
                 continue
+            of_topics = folded(found.get("query", "")).startswith("topic")
+            if role == "system" and folded(column) == "run" and not of_topics:
+                continue
             if role == "construct" and content.blank:
                 continue
             if role == "system" and content.only_numbers and folded(column) != "system":
