@@ -85,7 +85,7 @@ def pass_rate_by_rates(
     elif _informedness(of_sample[None, :])[0] <= _UNRELATED:
         reason = BY_CHANCE
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         of_row = weights @ sums
         beyond = _informedness(of_row)
         fails = of_row[:, FAIL_PASS] + of_row[:, FAIL_FAIL]
@@ -94,7 +94,7 @@ def pass_rate_by_rates(
         return ratio(passed - let_through, beyond, beyond > _UNRELATED)
 
     return QueryStatistic(
-        undefined if reason else of_weights,
+        undefined if reason else weighted_statistic,
         (sums[:, :4].sum(axis=1) > 0) | (sums[:, 5] > 0),
         int(of_sample[5]),
         0,

@@ -118,11 +118,11 @@ def _of_cells(cells: ConfusionCells, function: _OfCells) -> QueryStatistic:
     elif np.isnan(function(cells.total[None, :])[0]):
         reason = "people or the judge give one verdict throughout"
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return function(weights @ cells.sums)
 
     return QueryStatistic(
-        undefined if reason else of_weights,
+        undefined if reason else weighted_statistic,
         cells.contributing,
         cells.n_responses,
         cells.n_dropped,

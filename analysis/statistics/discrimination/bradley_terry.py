@@ -106,7 +106,7 @@ class BradleyTerry:
         """Number of systems."""
         return int(self.wins.shape[1])
 
-    def of_weights(self, weights: FloatArray) -> FloatArray:
+    def weighted_statistic(self, weights: FloatArray) -> FloatArray:
         """Strengths (R, S) under each row of weights (R, Q)."""
         key = blake2b(np.ascontiguousarray(weights).tobytes(), digest_size=16).digest()
         if key not in self._last:
@@ -124,10 +124,10 @@ class BradleyTerry:
         reason = None
         if self.n_systems < 2 or not contributing.any():
             reason = ONE_SYSTEM
-        elif np.isnan(self.of_weights(ones)).any():
+        elif np.isnan(self.weighted_statistic(ones)).any():
             reason = NOT_LINKED
         return QueryStatistic(
-            lambda weights: self.of_weights(weights)[:, system],
+            lambda weights: self.weighted_statistic(weights)[:, system],
             contributing,
             self.n_responses,
             reason=reason,

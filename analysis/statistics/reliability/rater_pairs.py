@@ -86,10 +86,12 @@ def _mean_over_pairs(
     count = np.bincount(codes[paired], minlength=total).astype(np.float64)
     sums = np.column_stack([np.bincount(codes[paired], means[paired], total), count])
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         top, below = (weights @ sums).T
         return ratio(top, below, below > 0)
 
     used = int(np.count_nonzero(paired))
     reason = None if used else NO_PAIR
-    return QueryStatistic(of_weights if used else undefined, count > 0, used, rated - used, reason)
+    return QueryStatistic(
+        weighted_statistic if used else undefined, count > 0, used, rated - used, reason
+    )

@@ -77,7 +77,7 @@ def run_components(
     has_repeats = bool(repeats[:, 1].any())
     noise = NEGLIGIBLE * float(np.mean((complete - middle) ** 2) or 1.0)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         parts = _components(weights @ matrix, runs, several, has_repeats)
         parts[np.abs(parts) <= noise] = 0.0
         sums = np.nansum(parts, axis=1, keepdims=True)
@@ -86,13 +86,13 @@ def run_components(
 
     reasons = _reasons(runs, several, has_repeats)
     of_shares = reasons
-    if np.isnan(of_weights(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
+    if np.isnan(weighted_statistic(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
         of_shares = [NO_TOTAL] * len(RUN_COMPONENTS)
     enters: BoolArray = np.asarray((count > 0) | (repeats[:, 1] > 0))
     used = int(whole.sum())
     dropped = int(np.isfinite(x).any(axis=1).sum()) - used
     return StatisticFamily.of_same_responses(
-        of_weights, enters, used, dropped, (*of_shares, *reasons)
+        weighted_statistic, enters, used, dropped, (*of_shares, *reasons)
     )
 
 

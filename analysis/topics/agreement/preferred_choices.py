@@ -106,16 +106,16 @@ def _of_signs(
     counts = np.bincount(query[both] * 9 + cell, minlength=n_queries * 9).astype(np.float64)
     by_query = counts.reshape(n_queries, 9)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return coefficient((weights @ by_query).reshape(-1, 3, 3))
 
     reason = None
     if not both.any():
         reason = "no pair has a preference and a difference of scores"
-    elif np.isnan(of_weights(np.ones((1, n_queries)))[0]):
+    elif np.isnan(weighted_statistic(np.ones((1, n_queries)))[0]):
         reason = "people and the scorer make one choice throughout"
     return QueryStatistic(
-        of_weights,
+        weighted_statistic,
         by_query.sum(axis=1) > 0,
         int(both.sum()),
         int((np.isfinite(x) ^ np.isfinite(y)).sum()),

@@ -71,7 +71,7 @@ def _severities(context: Context, data: ConstructData, severity: Severities) -> 
     values = np.full((0, len(data.raters)), np.nan)
     if severity.reason is None and queries > 1 and not many:
         values = context.rated_resampling.evaluate(
-            severity.of_weights, "jackknife", severity.contributing
+            severity.weighted_statistic, "jackknife", severity.contributing
         )
     options = context.options
     weights = severity.weights

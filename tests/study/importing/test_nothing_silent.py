@@ -138,10 +138,17 @@ class TestTold:
         text = "Query_Id,System,Construct,Rater,Scorer_Kind,Value\nq1,A,QR,anna,human,5\n"
         summary = import_file(filled, write("s.csv", text))
         assert summary.added == {"scores": 1}
-        assert summary.rules == {"columns whose names are written with other capital letters or joined words": 6}
+        assert summary.rules == {
+            "columns whose names are written with other capital letters or joined words": 6
+        }
         row = {"Query": "Z?", "Response": "x", "system": "S"}
         summary = import_file(filled, write("r.jsonl", [row, row]))
-        assert summary.rules["columns whose names are written with other capital letters or joined words"] == 2
+        assert (
+            summary.rules[
+                "columns whose names are written with other capital letters or joined words"
+            ]
+            == 2
+        )
 
     def test_blank_lines_are_counted_once(self, filled: Study, write: Write) -> None:
         path = write("s.csv", f"{SCORES}\n\nr1A,QR,anna,human,5\n")

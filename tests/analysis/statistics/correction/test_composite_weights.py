@@ -43,7 +43,7 @@ def test_of_weights_is_the_sample_with_queries_repeated() -> None:
     codes, (x, y) = repeated(times, query, scores, overall)
     expected = composite_weights(x, y, codes, int(codes.max()) + 1).points()
     family = composite_weights(scores, overall, query, 10)
-    assert family.of_weights(times[None, :].astype(float))[0] == pytest.approx(expected)
+    assert family.weighted_statistic(times[None, :].astype(float))[0] == pytest.approx(expected)
 
 
 def test_equal_constructs_share_their_weight() -> None:

@@ -118,7 +118,7 @@ def test_shares_and_means_of_weights() -> None:
     codes = np.array(query)
     parts = (at_bound(values, 0, 100, "max"), at_bound(values, 0, 100, "min"), np.array(values))
     family = means([Averaged(part, codes) for part in parts], 3)
-    top, bottom, mean = family.of_weights(weights.astype(float)).T
+    top, bottom, mean = family.weighted_statistic(weights.astype(float)).T
     assert top == pytest.approx([0.5, 0.5, NA], nan_ok=True)
     assert bottom == pytest.approx([0.25, 0.5, NA], nan_ok=True)
     assert mean == pytest.approx([62.5, 50, NA], nan_ok=True)
