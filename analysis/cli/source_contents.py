@@ -325,11 +325,11 @@ def _columns(source: RecordSource) -> dict[str, str]:
     from study.importing.readers.column_layout import layout_of
 
     names = source.head.columns
-    of_responses = responses.matches(source.head)
-    fields = responses.FIELDS if of_responses else scores.fields_of_table(names).fields
-    layout = layout_of(names, fields, lambda _: False, families=of_responses)
+    is_responses = responses.matches(source.head)
+    fields = responses.FIELDS if is_responses else scores.fields_of_table(names).fields
+    layout = layout_of(names, fields, lambda _: False, families=is_responses)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
-    if not of_responses and not set(roles.values()) & {"construct", "value"}:
+    if not is_responses and not set(roles.values()) & {"construct", "value"}:
         constructs = wide_constructs(source)
         for column in names:
             if scores_wide.measured(column, constructs) is not None:

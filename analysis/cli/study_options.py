@@ -138,11 +138,11 @@ def _instruction_mismatches(
     from analysis.core.options import InstructionMismatch, missing_rules
 
     by_run = {run["name"]: run for run in runs}
-    for construct, of_raters in rules.items():
+    for construct, rater_rules in rules.items():
         for judge in scores.scorers(construct, "judge"):
             prompt = _prompt(by_run[judge], construct, folder) if judge in by_run else None
             yield InstructionMismatch(
-                construct, judge, None if prompt is None else missing_rules(of_raters, prompt)
+                construct, judge, None if prompt is None else missing_rules(rater_rules, prompt)
             )
 
 

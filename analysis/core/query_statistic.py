@@ -163,8 +163,8 @@ def _weights_of(parts: Sequence[QueryStatistic], combination: Combination) -> Qu
     def contributions() -> FloatArray:
         each = np.stack([make() for make in makers])
         # A response that one of them leaves out adds nothing to that one.
-        of_any = np.isfinite(each).any(axis=0)
-        return np.where(of_any, combination(list(np.nan_to_num(each))), np.nan)
+        is_defined = np.isfinite(each).any(axis=0)
+        return np.where(is_defined, combination(list(np.nan_to_num(each))), np.nan)
 
     return QueryWeights(known[0].counts, known[0].query, contributions)
 

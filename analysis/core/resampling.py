@@ -22,9 +22,9 @@ from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.degrees_of_freedom import effective_df, rests_on_few
 from analysis.core.end_intervals import (
     all_alike,
+    equal_values_interval,
     few_differ,
     mostly_equal,
-    of_equal_values,
     rare_quantile,
 )
 from analysis.core.interval import Interval, withheld
@@ -316,7 +316,7 @@ class QueryResampling:
         step = replicates.resolution if transform == "fisher_z" else replicates.step
         if step is None:
             return withheld(self.level, method, EQUAL_RESAMPLES)
-        return of_equal_values(replicates.point, step, replicates.n_queries, self.level)
+        return equal_values_interval(replicates.point, step, replicates.n_queries, self.level)
 
     def _of_spread(
         self,

@@ -130,7 +130,7 @@ def _odd_values(
         values = part["value"].astype("float64").tolist()
         known = [value for value in values if value == value]  # noqa: PLR0124  (NaN differs)
         scale = _of_people(scores, construct, by_construct, by_scorer)
-        of_people = "and people's " if scale is not None else ""
+        people_words = "and people's " if scale is not None else ""
         scale = scale or _of_most(known)
         if scale is None:
             continue
@@ -157,7 +157,7 @@ def _odd_values(
         )
         yield (
             f"{scorer}: {listed} in {where}{more} {'are' if more else 'is'} outside {scale}, on "
-            f"which its other {len(known) - len(odd)} values {of_people}are; {remedy}"
+            f"which its other {len(known) - len(odd)} values {people_words}are; {remedy}"
         )
 
 

@@ -31,7 +31,7 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
 
 def caption(plan: PowerPlan) -> str:
     """How the curves were computed."""
-    if plan.of_pilot:
+    if plan.from_pilot:
         return _of_pilot(plan)
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
     report = plan.report

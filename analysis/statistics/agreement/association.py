@@ -115,12 +115,12 @@ def _system_reason(
     if n_systems < 3:
         return f"a correlation of systems needs at least 3, there are {n_systems}"
     x, y, x_size, y_size = (of[0] for of in means)
-    of_first = chosen[:, 0] > 0
+    in_first = chosen[:, 0] > 0
     for name, points, values, size in zip(
         names, (pairs.x, pairs.y), (x, y), (x_size, y_size), strict=True
     ):
         if np.unique(comparable(values, size)).size == 1:
-            return f"{name} gives every system the same mean ({points[of_first].mean():g})"
+            return f"{name} gives every system the same mean ({points[in_first].mean():g})"
     return None
 
 

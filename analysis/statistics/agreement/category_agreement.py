@@ -81,8 +81,8 @@ def kappa_against_raters(
         withheld = QueryStatistic(undefined, *counts, NO_PAIR)
         return KappaAgainstRaters(withheld, withheld)
     parts = []
-    for of_judge in (True, False):
-        weighted_statistic = _pooled(pairs, len(categories), of_judge)
+    for with_judge in (True, False):
+        weighted_statistic = _pooled(pairs, len(categories), with_judge)
         reason = NO_CHOICE if np.isnan(weighted_statistic(np.ones((1, total)))[0]) else None
         part = QueryStatistic(undefined if reason else weighted_statistic, *counts, reason)
         parts.append(replace(part, step_of_difference=_step_of_kappa(people[used])))
@@ -158,14 +158,14 @@ def _pair(first: FloatArray, second: FloatArray, judge: FloatArray, query: IntAr
     return _Pair(queries, sums_by_query(columns, place.astype(np.int64), queries.size))
 
 
-def _pooled(pairs: Sequence[_Pair], k: int, of_judge: bool) -> WeightedStatistic:
+def _pooled(pairs: Sequence[_Pair], k: int, with_judge: bool) -> WeightedStatistic:
     def weighted_statistic(weights: FloatArray) -> FloatArray:
         beyond, possible = np.zeros((2, len(weights)))
         for pair in pairs:
             sums = weights[:, pair.queries] @ pair.sums
-            n, agreed = sums[:, 0], sums[:, 2 if of_judge else 1]
+            n, agreed = sums[:, 0], sums[:, 2 if with_judge else 1]
             first, second, judge = (sums[:, 3 + i * k : 3 + (i + 1) * k] for i in range(3))
-            together = judge * (first + second) / 2 if of_judge else first * second
+            together = judge * (first + second) / 2 if with_judge else first * second
             # Times n, as all the sums are; a resample may leave a pair out.
             expected = np.divide(together.sum(axis=1), n, out=np.zeros_like(n), where=n > 0)
             beyond += agreed - expected

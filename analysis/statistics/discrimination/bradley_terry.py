@@ -152,7 +152,7 @@ def wins_by_query(
     """
     n_queries, n_systems = shape
     wins = np.zeros((n_queries, n_systems, n_systems))
-    of_second = np.where(value > 0, 1.0, np.where(value < 0, 0.0, 0.5))
-    np.add.at(wins, (query, second, first), of_second)
-    np.add.at(wins, (query, first, second), 1 - of_second)
+    second_wins = np.where(value > 0, 1.0, np.where(value < 0, 0.0, 0.5))
+    np.add.at(wins, (query, second, first), second_wins)
+    np.add.at(wins, (query, first, second), 1 - second_wins)
     return wins

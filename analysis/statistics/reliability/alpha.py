@@ -160,7 +160,7 @@ def _by_categories(
         observed = np.einsum("pr,pr->r", pairs @ transposed, apart)
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
-    def of_ratio(weights: FloatArray) -> FloatArray:
+    def ratio_level(weights: FloatArray) -> FloatArray:
         counts = weighted_counts(marginals, weights)
         n = counts.sum(axis=1)
         expected = np.zeros(weights.shape[0])
@@ -172,7 +172,7 @@ def _by_categories(
         observed = weights @ (pairs.T @ _ratio_distance(distinct[low], distinct[high]))
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
-    chosen = {"nominal": nominal, "ordinal": ordinal, "ratio": of_ratio}[level]
+    chosen = {"nominal": nominal, "ordinal": ordinal, "ratio": ratio_level}[level]
     width = distinct.size + (low.size if level == "ordinal" else 0)
     return lambda weights: in_row_blocks(chosen, weights, 3 * width, CACHED_NUMBERS)
 

@@ -32,10 +32,10 @@ def alternative_annotators(context: Context, only: Alignment | None = None) -> I
 
     `only` restricts the measures of closeness on ordered values.
     """
-    for data, of_construct in groupby(context.scored("judges"), key=lambda scored: scored.data):
+    for data, construct_scores in groupby(context.scored("judges"), key=lambda scored: scored.data):
         if data.reference_kind == "adjudicated":
             continue
-        judges = list(of_construct)
+        judges = list(construct_scores)
         for alignment in _alignments(context, data.construct):
             if only is not None and alignment not in {only, "equality"}:
                 continue

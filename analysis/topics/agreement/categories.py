@@ -38,8 +38,8 @@ _WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
 
 def kappas(context: Context) -> Iterator[Estimate]:
     """`cohen_kappa` of each scorer with people, and of people with each other."""
-    for data, of_construct in groupby(context.scored(), key=lambda scored: scored.data):
-        for scored in of_construct:
+    for data, construct_scores in groupby(context.scored(), key=lambda scored: scored.data):
+        for scored in construct_scores:
             yield from _of_scorer(context, scored)
         yield from _of_raters(context, data)
 

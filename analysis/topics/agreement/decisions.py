@@ -28,7 +28,7 @@ from analysis.statistics.agreement.system_decisions import (
     soft_pairwise_accuracy,
 )
 from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
-from analysis.topics.agreement.judged_queries import of_judged_queries
+from analysis.topics.agreement.judged_queries import differences_on_judged
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 from study.base.scales import Scale
 
@@ -110,7 +110,7 @@ def _regret(
 ) -> Estimate:
     """What it costs people to take the system that the judge finds best."""
     systems, level = len(data.systems), context.options.level
-    judged = of_judged_queries(context, data.construct, record["scorers"][0])
+    judged = differences_on_judged(context, data.construct, record["scorers"][0])
     if judged is None:
         regret = choice_regret(outcome, systems)
     else:

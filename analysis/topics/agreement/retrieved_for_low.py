@@ -30,8 +30,8 @@ def without_relevant(context: Context) -> Iterator[Estimate]:
     metric = _metric(list(map(str, measured["scorer"].unique())))
     if metric is None:
         return
-    of_metric = measured[measured["scorer"].eq(metric)]
-    values = dict(zip(of_metric["response_id"], of_metric["value"], strict=True))
+    metric_rows = measured[measured["scorer"].eq(metric)]
+    values = dict(zip(metric_rows["response_id"], metric_rows["value"], strict=True))
     for construct, data in context.rated.items():
         scale = context.human_scale(construct)
         if construct == _ON or scale is None or data.reference_missing:

@@ -80,9 +80,9 @@ def _marks(context: Context) -> Iterator[_Marks]:
     rows = context.marks.first
     queries = pd.Index(context.rated_queries, dtype="object")
     for construct in context.marked_constructs:
-        of_construct = rows[rows["construct"] == construct]
+        construct_rows = rows[rows["construct"] == construct]
         unit = ["query_id", "response_id", "sentence"]
-        wide = of_construct.pivot_table("marked", unit, "scorer", aggfunc="first")
+        wide = construct_rows.pivot_table("marked", unit, "scorer", aggfunc="first")
         index = wide.index
         yield _Marks(
             construct,

@@ -185,7 +185,7 @@ def test_ratings_alone_are_the_weighted_mean_with_a_t_interval() -> None:
         prediction_powered.t_quantile(0.975, corrected_mean.df) * labels.std(ddof=1) / np.sqrt(40)
     )
     assert corrected_mean.interval.high == pytest.approx(labels.mean() + reach)
-    assert corrected_mean.of_pool == 0
+    assert corrected_mean.pool_error == 0
 
 
 def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> None:
@@ -198,8 +198,8 @@ def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> No
     pool = 0.6 * (judge - judge.mean()) / 90
     covariance = labels @ pool
     assert abs(covariance) > 0.01 * (pool @ pool)
-    assert corrected_mean.of_labels == pytest.approx(labels @ labels)
-    assert corrected_mean.of_pool == pytest.approx(pool @ pool + 2 * covariance)
+    assert corrected_mean.label_error == pytest.approx(labels @ labels)
+    assert corrected_mean.pool_error == pytest.approx(pool @ pool + 2 * covariance)
 
 
 def test_difference_of_systems_is_paired() -> None:
