@@ -117,8 +117,8 @@ def constant_stretches(raters: Mapping[int, RatedResponses]) -> dict[int, Signal
                 key: _of_queries(of.query, of.value[:, telling], repeated[key][:, telling])
                 for key, of in raters.items()
             }
-        of_others = [of for key, of in queries.items() if key != rater]
-        signals[rater] = _signal(own, repeated[rater][:, telling], queries[rater], of_others)
+        other_queries = [of for key, of in queries.items() if key != rater]
+        signals[rater] = _signal(own, repeated[rater][:, telling], queries[rater], other_queries)
     return signals
 
 

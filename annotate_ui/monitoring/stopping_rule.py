@@ -115,8 +115,8 @@ def completed_queries(records: CampaignRecords, construct: str) -> list[int]:
 def _assigned(records: CampaignRecords, construct: str) -> pd.DataFrame:
     main, expected = records.assignments, records.expected
     main = main[(main["purpose"] == "main") & (main["repeat"] == 0) & main["live"]]
-    of_construct = expected[expected["once"] & (expected["construct"] == construct)]
-    return main[main["assignment"].isin(of_construct["assignment"])]
+    construct_slots = expected[expected["once"] & (expected["construct"] == construct)]
+    return main[main["assignment"].isin(construct_slots["assignment"])]
 
 
 def _of_construct(

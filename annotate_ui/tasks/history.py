@@ -47,10 +47,10 @@ def decided_comparisons(
 ) -> list[HistoryComparison]:
     """Return the comparisons that a rater has made; what was decided last comes first."""
     mine = rater_comparisons(connection, config, rater_id)
-    of_rater = decisions.c.comparison_id.in_(
+    by_rater = decisions.c.comparison_id.in_(
         select(comparisons.c.id).where(comparisons.c.rater_id == rater_id)
     )
-    rows: Any = connection.execute(select(newest_decisions(of_rater)))
+    rows: Any = connection.execute(select(newest_decisions(by_rater)))
     newest = {row.comparison_id: row for row in rows}
     dated = []
     for number, comparison in enumerate(mine, 1):

@@ -63,8 +63,8 @@ def measured_values(
 
     `versions` are the current versions of the constructs.
     """
-    of_runs = select(judgments.c.run_id).where(judgments.c.response_id == response)
-    statement = select(judge_runs).where(judge_runs.c.id.in_(of_runs))
+    run_ids = select(judgments.c.run_id).where(judgments.c.response_id == response)
+    statement = select(judge_runs).where(judge_runs.c.id.in_(run_ids))
     runs = {run["id"]: dict(run) for run in connection.execute(statement).mappings()}
     stored = [*_of_judgments(connection, response, runs), *_of_scores(connection, response)]
     current, other = list[_Stored](), list[_Stored]()

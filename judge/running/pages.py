@@ -136,17 +136,17 @@ def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> lis
     )
     by_id = {row[0]: row for row in rows}
     # Responses with the same context hash have the same passages, which are read once.
-    of_context = {
+    sources_by_context = {
         place.context_hash: place.response
         for place in page
         if place.context_hash and place.selected
     }
-    lengths = _lengths(connection, list(of_context.values()))
-    passages = _passages(connection, list(of_context.values())) if texts else {}
+    lengths = _lengths(connection, list(sources_by_context.values()))
+    passages = _passages(connection, list(sources_by_context.values())) if texts else {}
     contents = []
     for place in page:
         _, text, question, references = by_id[place.response]
-        source = of_context.get(place.context_hash)
+        source = sources_by_context.get(place.context_hash)
         count, size = lengths[source] if source is not None else (0, 0)
         shown_passages = None
         if texts:

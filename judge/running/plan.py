@@ -150,8 +150,8 @@ class CallPlan:
 
     def _answers(self, page: ContentPage) -> StepAnswers:
         responses = [content.id for content in page.contents]
-        of_probes = not isinstance(self.items, Responses)
-        return stored_answers(self.study, self.run_id, responses, of_probes=of_probes)
+        with_probes = not isinstance(self.items, Responses)
+        return stored_answers(self.study, self.run_id, responses, with_probes=with_probes)
 
     def _resolved(
         self, pending: Pending, evaluation: Evaluation, texts: ShownTexts

@@ -334,8 +334,8 @@ def _outcome(
 
 
 def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
-    of_run = (session.run.note,) if session.run.note else ()
-    return (*session.ready.notes, *of_run, *result.notes)
+    run_notes = (session.run.note,) if session.run.note else ()
+    return (*session.ready.notes, *run_notes, *result.notes)
 
 
 def _ended(

@@ -61,7 +61,7 @@ class PairRaters:
         self._pairs_of: Counter[int] = Counter()
         self._systems_of: dict[int, Counter[Systems]] = defaultdict(Counter)
         self.comparisons: Counter[int] = Counter()
-        self.given: list[tuple[int, Pair, str, bool]] = []
+        self.assigned: list[tuple[int, Pair, str, bool]] = []
         self.short = 0
         for comparison in existing:
             self._had[comparison.pair, comparison.construct].add(comparison.rater)
@@ -100,7 +100,7 @@ class PairRaters:
                 self._had[pair.name, spec.key].add(rater)
                 self._open[pair.name, spec.key] += 1
                 self.comparisons[rater] += 1
-                self.given.append((rater, pair, spec.key, swapped))
+                self.assigned.append((rater, pair, spec.key, swapped))
 
     def who_has_what(self) -> Iterator[tuple[int, frozenset[int]]]:
         """Yield each rater with their pairs."""
@@ -236,7 +236,7 @@ def comparison_rows(
     left_out: Counter[tuple[str, str]] = Counter()
     for index in rng.permutation(len(chosen)):
         plan.give(chosen[index], specs, per_item, left_out)
-    rows = _in_order(plan.given, specs, probability, _last_positions(connection), rng)
+    rows = _in_order(plan.assigned, specs, probability, _last_positions(connection), rng)
     for row in rows:
         row["config_hash"] = study.config_hash
     return rows, ComparisonsPlanned(

@@ -264,15 +264,15 @@ def _key_of_prompt(cells: RecordCells, repeat: int) -> Key | None:
         )
         return None
     if text:
-        of_text = _hash(text)
-        if digest and digest != of_text:
+        text_digest = _hash(text)
+        if digest and digest != text_digest:
             cells.fault(
                 "prompt and prompt_hash name different prompts.",
                 "Correct one of the two, or leave it out.",
                 cells.column("prompt_hash"),
             )
             return None
-        digest = of_text
+        digest = text_digest
     return _of_prompt(digest, repeat)
 
 

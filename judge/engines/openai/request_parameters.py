@@ -27,7 +27,7 @@ class Capabilities:
     """The schemas of the prompts, or examples of them, if answers follow schemas here."""
 
     @property
-    def of_a_question(self) -> dict[str, Any]:
+    def question_parameters(self) -> dict[str, Any]:
         """The parameters of a plain question that tells whether prompts would be answered."""
         further: dict[str, Any] = dict(self.logprobs.parameters) if self.logprobs else {}
         if self.enforced:

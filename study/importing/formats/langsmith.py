@@ -36,8 +36,8 @@ _RECORD = {"run_id", "key", "score"}
 def matches(head: Head) -> bool:
     """Whether records are feedback with its source, or runs with their statistics as objects."""
     names = record_names(head)
-    of_source = bool(names & {"feedback_source", "feedback_source.type"})
-    return (names >= _RECORD and of_source) or (
+    has_source = bool(names & {"feedback_source", "feedback_source.type"})
+    return (names >= _RECORD and has_source) or (
         "feedback_stats" in names and head.form.startswith("json")
     )
 
