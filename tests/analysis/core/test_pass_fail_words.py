@@ -122,5 +122,5 @@ def test_a_graded_judge_without_a_scale_stays_without_one() -> None:
 
 
 @pytest.mark.parametrize("people", [[0.5, 1], [1, 1], [1, 2]])
-def test_other_values_without_a_scale_stay_without_one(people: list[object]) -> None:
+def test_values_beside_0_and_1_without_a_scale_stay_without_one(people: list[object]) -> None:
     assert ScoreTable.from_frame(scores(ann=people)).scale("QR", "ann") is None

@@ -37,7 +37,9 @@ def answered(analysis: Analysis) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("kind", ["judge", "metric"])
-def test_it_changes_no_answer_and_no_claim(frame: pd.DataFrame, kind: str) -> None:
+def test_a_judge_without_scores_changes_no_answer_and_no_claim(
+    frame: pd.DataFrame, kind: str
+) -> None:
     alone = analyse(ScoreTable.from_frame(frame, POINTS), options=QUICK)
     both = pd.concat([frame, failed(frame, kind)], ignore_index=True)
     beside = analyse(ScoreTable.from_frame(both, POINTS), options=QUICK)

@@ -14,7 +14,7 @@ def part(values: list[float], query: list[int], dropped: int = 0) -> Part:
     return Part(np.array(values, dtype=float), np.array(query, dtype=np.int64), dropped)
 
 
-def test_by_hand() -> None:
+def test_shifts_of_probes_by_hand() -> None:
     family = query_means([part([1, 2, 6], [0, 0, 1], 2), part([], [])], 3)
     # The mean of three; without query 0 it is 6, without query 1 it is 1.5.
     weights = np.array([[1.0, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]])
@@ -105,7 +105,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         difference_of_means([1.0], [True, False], [False], [0])
 
 
-def test_its_interval_covers_what_it_says() -> None:
+def test_the_interval_of_a_shift_covers_at_its_level() -> None:
     rng = np.random.default_rng(5)
     queries, samples, covered = 40, 400, 0
     resampling = QueryResampling(queries)

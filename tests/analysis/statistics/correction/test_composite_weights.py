@@ -24,7 +24,7 @@ def sample(seed: int, queries: int = 30) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 @given(st.integers(0, 10_000))
-def test_equals_scipy(seed: int) -> None:
+def test_composite_weights_equal_scipys_nnls(seed: int) -> None:
     scores, overall, query = sample(seed, queries=12)
     weights_family = composite_weights(scores, overall, query, 12)
     expected, _ = nnls(scores - scores.mean(axis=0), overall - overall.mean())
@@ -90,7 +90,7 @@ def test_noise_is_not_turned_into_a_negative_correlation() -> None:
 
 
 @pytest.mark.parametrize("column", ["scores", "overall"])
-def test_no_variation(column: str) -> None:
+def test_composite_weights_need_variation(column: str) -> None:
     scores, overall, query = sample(4)
     if column == "scores":
         scores[:, 1] = 3

@@ -45,7 +45,7 @@ def plain(human: np.ndarray, judge: np.ndarray, query: np.ndarray, weight: np.nd
 @pytest.mark.parametrize(
     ("lam", "value"), [(1.0, 0.6145), (0.0, 0.6), (0.880369, 0.612765), (0.978207, 0.614184)]
 )
-def test_textbook_example(lam: float, value: float) -> None:
+def test_corrected_mean_of_the_textbook_example(lam: float, value: float) -> None:
     # .6 + lambda (.5245 - .51); the last two are the tuned lambdas of two other conventions.
     assert corrected(textbook(), lam=lam).value == pytest.approx(value, abs=1e-6)
 
@@ -434,7 +434,9 @@ def test_systems_that_share_a_lambda_share_their_labels() -> None:
         ([], [], "no labeled response"),
     ],
 )
-def test_undefined(human: list[float], judge: list[float], reason: str) -> None:
+def test_undefined_corrected_means_have_a_reason(
+    human: list[float], judge: list[float], reason: str
+) -> None:
     corrected_mean = corrected(query_sums(human, judge, np.arange(len(human)), 4))
     assert np.isnan(corrected_mean.value)
     assert corrected_mean.reason == reason
@@ -452,7 +454,7 @@ def test_intervals_that_are_withheld() -> None:
     assert "one query" in str(corrected(first, other).interval.reason)
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_of_a_corrected_mean() -> None:
     with pytest.raises(ValueError, match="both are"):
         query_sums([1, 2], [1], [0, 1])
     with pytest.raises(ValueError, match="probability"):

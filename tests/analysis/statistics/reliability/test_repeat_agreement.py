@@ -25,7 +25,7 @@ def test_equals_the_definitions() -> None:
     assert family.weighted_statistic(weights[None, :].astype(float))[0] == pytest.approx(again)
 
 
-def test_undefined() -> None:
+def test_undefined_repeat_agreement_has_a_reason() -> None:
     none = repeat_agreement([NA, 1], [2, NA], [0, 1])
     assert np.isnan(none.points()).all()
     assert "no response" in str(none.reasons[0])

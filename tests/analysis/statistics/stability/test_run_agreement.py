@@ -24,7 +24,7 @@ def test_four_responses_by_hand() -> None:
     assert by_measure["ccc"] == pytest.approx(2 * 450 / (425 + 500 + 25))
 
 
-def test_it_is_the_association_of_two_scorers() -> None:
+def test_agreement_of_two_runs_is_the_association_of_two_scorers() -> None:
     rng = np.random.default_rng(2)
     query = np.sort(rng.integers(0, 30, 120))
     base = rng.normal(80, 10, 120)
