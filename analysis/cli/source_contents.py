@@ -83,7 +83,7 @@ def file_contents(
         chosen = {key: value for key, value in vars(named).items() if value}
         columns = replace(recognized.columns, **chosen)
         return _with_named(source, columns, recognized, scales, kinds)
-    return _of_form(source, recognized, scales, kinds, named)
+    return _rows_contents(source, recognized, scales, kinds, named)
 
 
 def joined_contents(
@@ -133,7 +133,7 @@ def side_columns(side: TableSide) -> dict[str, str]:
     return {column: roles.get(column, "not read") for column in present}
 
 
-def _of_form(
+def _rows_contents(
     source: RecordSource,
     recognized: Recognized,
     scales: tuple[str, ...],
@@ -146,7 +146,7 @@ def _of_form(
     if recognized.form == "preferences":
         return _preferences(source.path, kinds)
     if recognized.form in ("long", "wide"):
-        return _of_scorers(source, recognized, scales, kinds, named)
+        return _scorers_contents(source, recognized, scales, kinds, named)
     return _to_import(source)
 
 
@@ -194,7 +194,7 @@ def _preferences(path: Path, kinds: tuple[str, ...]) -> SourceContents:
     return SourceContents(None, "preferences", listed, {}, command, notes=(note,))
 
 
-def _of_scorers(
+def _scorers_contents(
     source: RecordSource,
     recognized: Recognized,
     scales: tuple[str, ...],

@@ -284,7 +284,7 @@ class QueryResampling:
                 self.level, method, f"undefined in {share:.1%} of {values.size} resamples", share
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
-            return self._of_equal(replicates, transform, method)
+            return self._interval_of_equal_values(replicates, transform, method)
         weights = replicates.weights if replicates.scheme == "jackknife" else None
         few = rests_on_few(replicates.n_queries, self.n_queries)
         if why := few or (weights.reason if weights else None):
@@ -293,7 +293,7 @@ class QueryResampling:
         separate = replicates.values.tolist() if replicates.separate and known else []
         rare = few_differ(separate)
         alike = transform == "logit" or (transform == "fisher_z" and mostly_equal(separate))
-        return self._of_spread(
+        return self._interval_of_spread(
             point, defined, values.size, share, replicates.scheme, transform, rare, alike, weights
         )
 
@@ -308,7 +308,7 @@ class QueryResampling:
             return withheld(self.level, "jackknife_t", "it is 1 or -1 in every resample")
         return all_alike(point, (-1.0, 1.0), replicates.trials, self.level)
 
-    def _of_equal(
+    def _interval_of_equal_values(
         self, replicates: Replicates, transform: Transform | None, method: str
     ) -> Interval:
         """Interval of a figure that no resample changes."""
@@ -318,7 +318,7 @@ class QueryResampling:
             return withheld(self.level, method, EQUAL_RESAMPLES)
         return equal_values_interval(replicates.point, step, replicates.n_queries, self.level)
 
-    def _of_spread(
+    def _interval_of_spread(
         self,
         point: float,
         defined: FloatArray,

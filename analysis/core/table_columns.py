@@ -63,7 +63,7 @@ class Columns:
         What is missing has the code -1, or is `default`.
         """
         column = self._frame.get(name, pd.Series(np.nan, index=self._frame.index))
-        if not _of_finite_floats(column):
+        if not _has_finite_floats(column):
             values = check.numbers(column, name, self.faults)
             codes, distinct = pd.factorize(values, sort=True)
             codes = codes.astype(np.min_scalar_type(-len(distinct) - 1))
@@ -156,7 +156,7 @@ def _wrong_numbers(
     return [f"{name} is {column[rows[0]]:g} in {check.rows_named(rows)}{remedy}"]
 
 
-def _of_finite_floats(column: pd.Series[Any]) -> bool:
+def _has_finite_floats(column: pd.Series[Any]) -> bool:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return False
     numbers = column.cat.categories

@@ -192,7 +192,7 @@ def report_level(question: Question, target: Target) -> Evidence | None:
     Where people pass or fail responses it is the two rates: a difference of pass rates may vanish
     because wrong passes and wrong fails cancel each other.
     """
-    classes, without_rate = _of_classes(question)
+    classes, without_rate = _class_figures(question)
     if classes or without_rate is not None:
         if target == "raters_like_these":
             return None
@@ -274,7 +274,7 @@ def _calibration(question: Question) -> Iterator[str]:
         )
 
 
-def _of_classes(question: Question) -> tuple[tuple[DecidingFigure, ...], str | None]:
+def _class_figures(question: Question) -> tuple[tuple[DecidingFigure, ...], str | None]:
     """True positive and true negative rate, where the construct has two values.
 
     With them, why one of the two is missing.

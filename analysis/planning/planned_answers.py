@@ -86,7 +86,7 @@ def _systems(study: Simulated, effect: float) -> ClaimOutcome:
     return _answered("rank_systems", study, judge, study.ratings + better[:, None])
 
 
-def _of_components(components: Components, responses: int, effect: float) -> float:
+def _components_tau_b(components: Components, responses: int, effect: float) -> float:
     return rater_tau_b(components, responses, effect)
 
 
@@ -97,14 +97,14 @@ ANSWERS: dict[str, Claim] = {
         "yes to choosing between responses: the judge's tau-b minus a rater's",
         1,
         2,
-        judge=_of_components,
+        judge=_components_tau_b,
     ),
     "order_responses": Claim(
         _order("order_responses"),
         "yes to ordering responses to different queries: likewise",
         1,
         several_responses_claim="choose_between_responses",
-        judge=_of_components,
+        judge=_components_tau_b,
     ),
     "rank_systems": Claim(
         _systems, "yes to ranking systems that are so many points apart", 1, 2, points=True
@@ -116,6 +116,6 @@ ANSWERS: dict[str, Claim] = {
         _order("replace_rater"),
         "yes to standing in for a rater: the judge's tau-b minus a rater's",
         3,
-        judge=_of_components,
+        judge=_components_tau_b,
     ),
 }

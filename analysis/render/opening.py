@@ -71,7 +71,7 @@ def openings(
         scorer_decisions = [d for d in decisions if d.scorer == scorer]
         whole = [d for d in scorer_decisions if d.construct is None]
         compared, constructs = _said_once(
-            _compared(described, own), [_of_construct(described, estimates, of) for of in own]
+            _compared(described, own), [_construct_opening(described, estimates, of) for of in own]
         )
         results.append(
             JudgeOpening(
@@ -187,7 +187,7 @@ def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
     return words if other is None else f"{words}, the judge's {other}"
 
 
-def _of_construct(
+def _construct_opening(
     described: Described, estimates: EstimateList, of: ScoredFacts
 ) -> ConstructOpening:
     figures = _Figures(estimates, of)

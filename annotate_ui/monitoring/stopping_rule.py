@@ -87,7 +87,7 @@ def stopping_state(study: Study) -> StoppingState:
         frame = score_table(connection, versions, config=study.config)
     means = _query_means(study, frame)
     states = tuple(
-        _of_construct(study, key, records, names, means)
+        _construct_stopping(study, key, records, names, means)
         for key in keys
         if not rule.constructs or key in rule.constructs
     )
@@ -119,7 +119,7 @@ def _assigned(records: CampaignRecords, construct: str) -> pd.DataFrame:
     return main[main["assignment"].isin(construct_slots["assignment"])]
 
 
-def _of_construct(
+def _construct_stopping(
     study: Study,
     construct: str,
     records: CampaignRecords,

@@ -91,13 +91,13 @@ def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric
     by_tokens = [key for key in keys if bert_score_layer(key)]
     if models.base_url is None:
         local = LocalEncoder(models.encoder)
-        return [*_of_texts(keys, local), *_bert_scores(by_tokens, local)]
+        return [*_text_metrics(keys, local), *_bert_scores(by_tokens, local)]
     if by_tokens:
         raise StudyError(
             f"{by_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
             f"with --encoder FOLDER alone, and {', '.join(_OF_TEXTS)} with --base-url."
         )
-    return _of_texts(keys, load_encoder(models))
+    return _text_metrics(keys, load_encoder(models))
 
 
 def load_encoder(models: MetricModels) -> Encoder:
@@ -121,7 +121,7 @@ def load_encoder(models: MetricModels) -> Encoder:
     return EndpointEncoder(models.encoder, settings)
 
 
-def _of_texts(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
+def _text_metrics(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
     return [_OF_TEXTS[key](encoder) for key in keys if key in _OF_TEXTS]
 
 

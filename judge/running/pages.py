@@ -71,7 +71,7 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
                 f"{study.folder} has no responses yet; import them with "
                 f"`ccrs import {study.folder} FILE`."
             )
-        chosen = _of_systems(connection, systems) if systems else current
+        chosen = _system_responses(connection, systems) if systems else current
         rows = connection.execute(
             select(responses.c.query_id, responses.c.context_hash, responses.c.id)
         )
@@ -113,7 +113,7 @@ def pages(
         start = end
 
 
-def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
+def _system_responses(connection: Connection, systems: Sequence[str]) -> set[int]:
     names = set(connection.execute(select(outputs.c.system).distinct()).scalars())
     for system in systems:
         if system not in names:

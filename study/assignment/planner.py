@@ -165,7 +165,7 @@ def assign(
         changed = _changed(sample, chances, existing)
         notes += [
             *scripts_notes(connection, rows, people),
-            *layout_note(connection, _of_open_layout(plan, channel, existing, demand)),
+            *layout_note(connection, _open_blocks(plan, channel, existing, demand)),
         ]
         if open_slots and not rows and demand.covered:
             notes.append(_advice(study, existing))
@@ -193,7 +193,7 @@ def assign(
         )
 
 
-def _of_open_layout(
+def _open_blocks(
     plan: DesignSpec, channel: str, existing: Sequence[ExistingAssignment], demand: Demand
 ) -> list[Block]:
     """Return the blocks whose layout may still be chosen: those of a first plan for own pages."""

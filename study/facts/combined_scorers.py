@@ -91,7 +91,7 @@ def _scores_of(
     what, on = ("jury", None) if isinstance(spec, JurySpec) else ("composite", spec.on)
     kinds = _member_kinds(scores, name, spec)
     first = scores[scores["repeat"].eq(0)]
-    parts = [_of_member(first, member, on, config, low) for member in spec.members]
+    parts = [_member_rows(first, member, on, config, low) for member in spec.members]
     if what == "composite":
         common = set.intersection(*(set(part["construct"]) for part in parts))
         parts = [part[part["construct"].isin(common)] for part in parts]
@@ -116,7 +116,7 @@ def _scores_of(
     )  # fmt: skip
 
 
-def _of_member(
+def _member_rows(
     first: pd.DataFrame,
     member: CombinedMember,
     on: str | None,

@@ -95,8 +95,8 @@ def read_joined(
     share_identifiers(read, names)
     joined = pd.concat(read, ignore_index=True)
     _check_repeated(joined, names)
-    joined.attrs["word_scales"] = _of_both(read, "word_scales")
-    joined.attrs["value_names"] = _of_both(read, "value_names")
+    joined.attrs["word_scales"] = _joined_attribute(read, "word_scales")
+    joined.attrs["value_names"] = _joined_attribute(read, "value_names")
     joined.attrs["summary"] = [*_summaries(read, names), *counted]
     return joined
 
@@ -216,15 +216,15 @@ def _by_construct(
     found = [
         replace(
             columns,
-            judge=_of_table(pairs[0], columns.judge),
-            human=_of_table(pairs[1], columns.human),
+            judge=_own_columns(pairs[0], columns.judge),
+            human=_own_columns(pairs[1], columns.human),
         )
         for columns in (first, second)
     ]
     return found[0], found[1]
 
 
-def _of_table(texts: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+def _own_columns(texts: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(t for t in texts if t in columns or t.partition("=")[2] in columns)
 
 
@@ -346,7 +346,9 @@ def _check_repeated(joined: DataFrame, names: tuple[str, str]) -> None:
         raise InputError(" and ".join(names), [fault])
 
 
-def _of_both(frames: Sequence[DataFrame], attribute: str) -> dict[str, dict[object, object]]:
+def _joined_attribute(
+    frames: Sequence[DataFrame], attribute: str
+) -> dict[str, dict[object, object]]:
     """What an attribute of the frames has for each construct."""
     both: dict[str, dict[object, object]] = {}
     for frame in frames:

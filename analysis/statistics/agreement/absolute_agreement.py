@@ -61,20 +61,20 @@ def agreement_in_value(
     if scope == "system_level":
         if produced is None:
             raise ValueError("system_level needs `produced` (n, systems): who gave which response")
-        return _of_systems(pairs, np.asarray(produced, dtype=bool)[both])
+        return _system_family(pairs, np.asarray(produced, dtype=bool)[both])
     if scope == "between_queries":
         pairs = between_queries(pairs)
     elif scope == "within_query":
         pairs = within_query(pairs)
     names = measures_in(scope)
     reasons = [_reason(name, pairs, scope) for name in names]
-    weighted_statistic = _of_points(pairs, names, reasons)
+    weighted_statistic = _point_statistic(pairs, names, reasons)
     return StatisticFamily.of_same_responses(
         weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
     )
 
 
-def _of_points(
+def _point_statistic(
     pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | None]
 ) -> WeightedStatistic:
     # Values that differ by float noise are equal, also across the two sides.
@@ -130,7 +130,7 @@ def _levels(pairs: Pairs) -> FloatArray:
     return comparable(np.concatenate([pairs.x, pairs.y]), size)
 
 
-def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
+def _system_family(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
     """`ccc` and `rmse` of the means of systems over their common responses."""
     chosen = produced[:, produced.any(axis=0)].astype(np.float64)
     origin = centered(np.concatenate([pairs.x, pairs.y]))

@@ -140,7 +140,7 @@ def _spearman_rows(
     x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
 ) -> FloatArray:
     # A system's signs against all sum up to twice its rank, measured from the middle.
-    return _of_whole_numbers(_signs(x, x_size).sum(axis=2), _signs(y, y_size).sum(axis=2))
+    return _whole_number_correlation(_signs(x, x_size).sum(axis=2), _signs(y, y_size).sum(axis=2))
 
 
 def _signs(values: FloatArray, size: FloatArray) -> FloatArray:
@@ -154,10 +154,12 @@ def _kendall_rows(
     x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
 ) -> FloatArray:
     shape = (x.shape[0], -1)
-    return _of_whole_numbers(_signs(x, x_size).reshape(shape), _signs(y, y_size).reshape(shape))
+    return _whole_number_correlation(
+        _signs(x, x_size).reshape(shape), _signs(y, y_size).reshape(shape)
+    )
 
 
-def _of_whole_numbers(x: FloatArray, y: FloatArray) -> FloatArray:
+def _whole_number_correlation(x: FloatArray, y: FloatArray) -> FloatArray:
     """Correlation of rows of whole numbers whose mean is 0; exactly 1 where it is 1."""
     scale = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     return ratio((x * y).sum(axis=1), scale, scale > 0)

@@ -58,10 +58,12 @@ def jackknife(
         )
     known = trials is not None or step is not None
     alike = transform == "logit" or (transform == "fisher_z" and known and mostly_equal(without))
-    return _of_spread(point, values, level, transform, known and few_differ(without), alike)
+    return _interval_of_spread(
+        point, values, level, transform, known and few_differ(without), alike
+    )
 
 
-def _of_spread(
+def _interval_of_spread(
     point: float,
     values: Sequence[float],
     level: float,

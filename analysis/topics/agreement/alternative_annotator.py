@@ -41,7 +41,7 @@ def alternative_annotators(context: Context, only: Alignment | None = None) -> I
                 continue
             constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
             for scored in judges:
-                yield from _of_judge(context, scored, alignment, constant)
+                yield from _judge_estimates(context, scored, alignment, constant)
             if any(scored.withheld is None for scored in judges):
                 yield from _records(context, data, CONSTANT, constant, alignment, None)
 
@@ -59,7 +59,7 @@ def _test(
     )
 
 
-def _of_judge(
+def _judge_estimates(
     context: Context, scored: ComparedScores, alignment: Alignment, constant: AlternativeAnnotator
 ) -> Iterator[Estimate]:
     data, judge, values, withheld = scored

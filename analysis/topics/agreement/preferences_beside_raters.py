@@ -39,7 +39,7 @@ def majority_accuracies(context: Context) -> Iterator[Estimate]:
         choices = np.sign(wide[raters].to_numpy(dtype=np.float64)) if raters else np.empty((0, 0))
         for judge in table.scorers(construct, "judge", "metric") if raters else ():
             right = _choices_of(table, construct, judge, wide)
-            yield from _of_judge(context, construct, judge, raters, choices, right, query)
+            yield from _judge_estimates(context, construct, judge, raters, choices, right, query)
 
 
 def _choices_of(
@@ -75,7 +75,7 @@ def _right(choices: FloatArray, wanted: FloatArray) -> FloatArray:
     return np.where(known, (choices == wanted[:, None]).mean(axis=1), np.nan)
 
 
-def _of_judge(
+def _judge_estimates(
     context: Context,
     construct: str,
     judge: str,

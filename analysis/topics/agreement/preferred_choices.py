@@ -70,7 +70,7 @@ def preference_kappas(context: Context) -> Iterator[Estimate]:
             x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
             for name, coefficient in (("preference_kappa", _kappa), ("preference_ac1", _ac1)):
                 yield context.estimate(
-                    name, _of_signs(coefficient, x, y, queries, total), transform="fisher_z",
+                    name, _sign_statistic(coefficient, x, y, queries, total), transform="fisher_z",
                     constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
                     n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
                 )  # fmt: skip
@@ -94,7 +94,7 @@ def _ac1(cells: FloatArray) -> FloatArray:
     return ratio(agreed - chance, 1 - chance, chance < 1)
 
 
-def _of_signs(
+def _sign_statistic(
     coefficient: Callable[[FloatArray], FloatArray],
     x: FloatArray,
     y: FloatArray,

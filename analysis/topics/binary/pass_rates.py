@@ -53,9 +53,9 @@ def pass_rates(context: Context) -> Iterator[Estimate]:
         whole = _sums(context, verdicts, None)
         by_system = {name: _sums(context, verdicts, chosen) for name, chosen in systems.items()}
         shared = learned_lambda([(sums,) for sums in by_system.values()])
-        yield from _of_responses(context, verdicts, None, whole, learned_lambda([(whole,)]), None)
+        yield from _pass_rates(context, verdicts, None, whole, learned_lambda([(whole,)]), None)
         for name, chosen in systems.items():
-            yield from _of_responses(context, verdicts, chosen, by_system[name], shared, name)
+            yield from _pass_rates(context, verdicts, chosen, by_system[name], shared, name)
 
 
 def _record(verdicts: PassFailValues, system: str | None) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _sums(context: Context, verdicts: PassFailValues, chosen: BoolArray | None) 
     )
 
 
-def _of_responses(
+def _pass_rates(
     context: Context,
     verdicts: PassFailValues,
     chosen: BoolArray | None,

@@ -200,10 +200,10 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
         scorer_hypotheses = [
             h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)
         ]
-        yield from _of_scorer(scorer, scorer_hypotheses, by_scorer.get(scorer, {}))
+        yield from _scorer_estimates(scorer, scorer_hypotheses, by_scorer.get(scorer, {}))
 
 
-def _of_scorer(
+def _scorer_estimates(
     scorer: str,
     hypotheses_of_scorer: Sequence[Hypothesis],
     tests: Mapping[str, tuple[SystemsScored, RandomizedTukey]],

@@ -103,12 +103,12 @@ def by_slice(context: Context) -> Iterator[Estimate]:
         scorer_verdicts = verdicts.get((scored.construct, scored.scorer))
         for part in divided[scored.construct]:
             if scorer_verdicts is not None and scorer_verdicts.reason is None:
-                yield from _of_verdicts(context, scorer_verdicts, part)
+                yield from _pass_fail_estimates(context, scorer_verdicts, part)
             elif not context.nominal([scored.construct]):
-                yield from _of_scores(context, scored, part)
+                yield from _score_estimates(context, scored, part)
 
 
-def _of_scores(context: Context, scored: ComparedScores, part: Slice) -> Iterator[Estimate]:
+def _score_estimates(context: Context, scored: ComparedScores, part: Slice) -> Iterator[Estimate]:
     data, record = scored.data, scored.record()
 
     def measured(measure: Measure, chosen: BoolArray) -> QueryStatistic:
@@ -132,7 +132,9 @@ def _of_scores(context: Context, scored: ComparedScores, part: Slice) -> Iterato
     yield from _difference(context, "kendall_tau_b", order, others, part, record)
 
 
-def _of_verdicts(context: Context, verdicts: PassFailValues, part: Slice) -> Iterator[Estimate]:
+def _pass_fail_estimates(
+    context: Context, verdicts: PassFailValues, part: Slice
+) -> Iterator[Estimate]:
     cells = verdicts.cells(part.chosen)
     data, record = verdicts.data, verdicts.scored.record()
     for name in RATES:

@@ -33,7 +33,7 @@ def judge_constructs(context: Context) -> Iterator[Estimate]:
     """
     for scorer, constructs in scored_by(context).items():
         if len(constructs) > 1:
-            yield from _of_scorer(context, scorer, constructs)
+            yield from _scorer_estimates(context, scorer, constructs)
 
 
 def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
@@ -45,7 +45,7 @@ def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
     return by_scorer
 
 
-def _of_scorer(
+def _scorer_estimates(
     context: Context, scorer: str, constructs: dict[str, ConstructData]
 ) -> Iterator[Estimate]:
     side = aligned(constructs)
