@@ -47,8 +47,10 @@ def first_lines(read: TableRead, chosen: Mapping[str, Any], title: str) -> bool:
     for line in read.table.summary:
         click.echo(line, err=True)
     click.secho(title, bold=True)
-    of_judges = openings(figures.described, figures.estimates, figures.facts, figures.decisions)
-    for opening in of_judges:
+    judge_openings = openings(
+        figures.described, figures.estimates, figures.facts, figures.decisions
+    )
+    for opening in judge_openings:
         own = [d for d in figures.decisions if d.scorer == opening.scorer]
         print_opening(figures.described, opening, own)
     print_reading(figures.described, figures.decisions)
@@ -94,7 +96,7 @@ def one_rater_table(
             rater.scorer,
             rater.values,
             {column.scorer: column.values for column in judges},
-            scales.of_people,
+            scales.people_scale,
             {column.scorer: scales.of(column.scorer) for column in judges},
         ),
         understood,
@@ -115,7 +117,7 @@ class _Scales:
         return self.own.get(scorer, self.general)
 
     @property
-    def of_people(self) -> Scale | None:
+    def people_scale(self) -> Scale | None:
         return self.of(self.rater)
 
     def declare(
@@ -133,7 +135,7 @@ class _Scales:
                     self.own[scorer] = Scale(words.min, words.max, words.step, level)
         self.own |= {s: scale for (s, key), scale in by_scorer.items() if key == self.construct}
         people = self._values(self.rater)
-        scale = self.of_people
+        scale = self.people_scale
         if people <= {0.0, 1.0} and (
             (scale is None and len(people) == 2)
             or (scale is not None and (scale.min, scale.max, scale.step) == (0, 1, None))
@@ -150,9 +152,9 @@ class _Scales:
         options = likely_options(tuple(scored_lists(missing, kinds, known)))
         if not options:
             return None
-        of_constructs, of_scorers = scales_of_options(options, [self.construct])
-        self.general = self.general or of_constructs.get(self.construct)
-        for (scorer, _), found in of_scorers.items():
+        construct_scales, scorer_scales = scales_of_options(options, [self.construct])
+        self.general = self.general or construct_scales.get(self.construct)
+        for (scorer, _), found in scorer_scales.items():
             self.own.setdefault(scorer, found)
         return note_of_options(options)
 

@@ -175,7 +175,7 @@ def _judged(value: Any, facts: Facts) -> WithoutEffect | None:
     )
 
 
-def _of_claims(option: str) -> Rule:
+def _claims_rule(option: str) -> Rule:
     def rule(value: Any, facts: Facts) -> WithoutEffect | None:
         if facts.claims:
             return None
@@ -188,7 +188,7 @@ def _of_claims(option: str) -> Rule:
     return rule
 
 
-def _of_components(option: str) -> Rule:
+def _components_rule(option: str) -> Rule:
     def rule(value: Any, facts: Facts) -> WithoutEffect | None:
         if not facts.drawn:
             return None
@@ -205,7 +205,7 @@ def _planned_level(value: Any, facts: Facts) -> WithoutEffect | None:
     return None if facts.levels else WithoutEffect(f"--level {value}", "no answer depends on it")
 
 
-def _of_pilot(option: str) -> Rule:
+def _pilot_rule(option: str) -> Rule:
     def rule(value: Any, facts: Facts) -> WithoutEffect | None:
         if facts.pilot:
             return None
@@ -297,22 +297,22 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
              "out"),
             _always,
         ),
-        "components": _of_components("--components"),
-        "responses": _of_components("--responses"),
+        "components": _components_rule("--components"),
+        "responses": _components_rule("--responses"),
         "level": _planned_level,
         **{
-            name: _of_pilot("--" + name.removesuffix("_column").removesuffix("_columns"))
+            name: _pilot_rule("--" + name.removesuffix("_column").removesuffix("_columns"))
             for name in _COLUMNS
         },
-        "word_values": _of_pilot("--values"),
-        "construct_column": _of_pilot("--construct-column"),
-        "construct": _of_pilot("--construct"),
-        "scorer": _of_pilot("--scorer"),
-        "kinds": _of_pilot("--kind"),
+        "word_values": _pilot_rule("--values"),
+        "construct_column": _pilot_rule("--construct-column"),
+        "construct": _pilot_rule("--construct"),
+        "scorer": _pilot_rule("--scorer"),
+        "kinds": _pilot_rule("--kind"),
         "scales": _planned_scales,
         "judged": _judged,
-        "n_constructs": _of_claims("--n-constructs"),
-        "n_judges": _of_claims("--n-judges"),
+        "n_constructs": _claims_rule("--n-constructs"),
+        "n_judges": _claims_rule("--n-judges"),
     },
     "rank": {
         # --judge names judges of any table, and columns with --human.

@@ -151,10 +151,10 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
 
     from analysis.core.construct_data import construct_data
     from analysis.core.errors import AnalysisError
-    from analysis.core.layouts import of_one_layout
+    from analysis.core.layouts import select_layout
     from analysis.planning.components import components_of
 
-    scores, layout_note = of_one_layout(inputs.scores)
+    scores, layout_note = select_layout(inputs.scores)
     keys = (construct,) if construct else inputs.scores.constructs
     if construct and construct not in inputs.scores.constructs:
         listed = ", ".join(inputs.scores.constructs)
@@ -170,8 +170,8 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
         judge = scorer or next(iter(data.scorers), None)
         given, problem = None, None
         try:
-            of_judge = None if judge is None else data.scorers[judge]
-            given = components_of(data.ratings, of_judge, data.query)
+            judge_values = None if judge is None else data.scorers[judge]
+            given = components_of(data.ratings, judge_values, data.query)
         except AnalysisError as error:
             problem = f"{key}: {error}"
             why.append(problem)

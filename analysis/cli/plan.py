@@ -236,31 +236,31 @@ def plan(
         report = PlannedReport(
             n_constructs or start.report.constructs, n_judges or start.report.judges
         )
-        widths = of_claims = None
+        widths = claim_power = None
         if half_widths:
             with progress_bar("Simulating widths", hidden=as_json) as advance:
                 widths = planned(start.components, half_widths, settings, advance)
         if pilot is not None:
-            of_pilot = PlanSettings(**chosen, runs=runs or RUNS_OF_PILOT)
+            pilot_settings = PlanSettings(**chosen, runs=runs or RUNS_OF_PILOT)
             with progress_bar("Drawing studies", hidden=as_json) as advance:
-                of_claims = power_of_pilot(
-                    pilot, pilot.uses, start.components, of_pilot, start.options, advance
+                claim_power = power_of_pilot(
+                    pilot, pilot.uses, start.components, pilot_settings, start.options, advance
                 )
         if effects:
             with progress_bar("Simulating claims", hidden=as_json) as advance:
-                of_claims = power(start.components, effects, settings_of_claims, report, advance)
+                claim_power = power(start.components, effects, settings_of_claims, report, advance)
         if out is not None:
-            write_plan(widths, of_claims, start.notes, out)
+            write_plan(widths, claim_power, start.notes, out)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     say_declared(start.declared)
     if as_json:
         import json
 
-        document = as_document(widths, of_claims, start.notes)
+        document = as_document(widths, claim_power, start.notes)
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
         return
-    print_plan(widths, of_claims, start.notes)
+    print_plan(widths, claim_power, start.notes)
     if out is not None:
         click.echo(f"Written: {out}")
 
@@ -275,10 +275,10 @@ def _drawn_from(start: StartingPoint, named: bool) -> Pilot | None:
 
 def _usual(start: StartingPoint, responses: int) -> dict[str, float]:
     """Answers that most studies are for, about the judge of the components, without a bias."""
-    from analysis.planning.claim import of_judge, of_rater
+    from analysis.planning.claim import judge_tau_b, rater_tau_b
 
     parts = start.components
-    order = round(of_judge(parts, responses) - of_rater(parts, responses), 2)
+    order = round(judge_tau_b(parts, responses) - rater_tau_b(parts, responses), 2)
     if responses == 1:
         return {"order_responses": order, "report_level": 0.0}
     apart = APART * start.width / 100

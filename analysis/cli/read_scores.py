@@ -77,25 +77,25 @@ def read_file(
     from analysis.cli.taken_columns import fields_named, told_by_names
     from analysis.core.table_declarations import read_kinds, read_scales
 
-    of_kind = read_kinds(kinds)
+    declared_kinds = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
     columns, values = _without_values(columns)
     if second.path is not None:
         frame, declared = read_two(
-            path, second, columns, of_kind, values, by_construct, by_scorer, _only_construct
+            path, second, columns, declared_kinds, values, by_construct, by_scorer, _only_construct
         )
-        return TableRead(path, by_construct, by_scorer, of_kind, None, frame, declared)
+        return TableRead(path, by_construct, by_scorer, declared_kinds, None, frame, declared)
     named = columns
-    columns, told, declared = told_by_names(path, columns, of_kind)
+    columns, told, declared = told_by_names(path, columns, declared_kinds)
     # The readers check the ranges, since they know a value's row in the file.
     if columns and (columns.judge or columns.human):
-        if of_kind:
+        if declared_kinds:
             raise CannotRun(
                 "--judge and --human state the kind of each column; leave --kind out: "
                 f"{columns.options()}"
             )
         table = read_named_columns(path, columns, by_construct, by_scorer, values)
-        return TableRead(path, by_construct, by_scorer, of_kind, table, None, declared)
+        return TableRead(path, by_construct, by_scorer, declared_kinds, table, None, declared)
     from study import read_scores
 
     fields = fields_named(path, named)
@@ -111,7 +111,7 @@ def read_file(
     )
     if only is not None:
         click.echo(f"No column names a construct; it is called {only}.", err=True)
-    return TableRead(path, by_construct, by_scorer, of_kind, None, frame)
+    return TableRead(path, by_construct, by_scorer, declared_kinds, None, frame)
 
 
 def as_input(
@@ -197,10 +197,12 @@ def _only_construct(path: Path) -> str | None:
     from study.importing.score_columns.words import WHOLE_NAMES
 
     columns = RecordSource(path).head.columns
-    of_scorers = has(FIELDS, columns, "scorer") or folded(columns) & {*WHOLE_NAMES["scorer_kind"]}
-    of_scores = has(FIELDS, columns, "value") and of_scorers
+    names_scorers = has(FIELDS, columns, "scorer") or folded(columns) & {
+        *WHOLE_NAMES["scorer_kind"]
+    }
+    has_scores = has(FIELDS, columns, "value") and names_scorers
     named = has(FIELDS, columns, "construct_key") or folded(columns) & _LIKE_CONSTRUCTS
-    return ONLY_CONSTRUCT if of_scores and not named else None
+    return ONLY_CONSTRUCT if has_scores and not named else None
 
 
 def _print_summary(frame: DataFrame, scores: ScoreTable) -> None:
@@ -297,14 +299,14 @@ def from_preferences(
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.preference_columns import preference_columns
 
-    of_kind = read_kinds(kinds)
+    declared_kinds = read_kinds(kinds)
     scale = parse_scale(preference_scale) if preference_scale else None
-    rows = read_preferences(path, kinds=of_kind, scale=scale)
+    rows = read_preferences(path, kinds=declared_kinds, scale=scale)
     if (side_by_side := preference_columns(RecordSource(path))) is not None:
         click.echo(f"Preferences taken by their names ({side_by_side}).", err=True)
     for line in rows.attrs.get("summary", ()):
         click.echo(line, err=True)
-    check_kinds(of_kind, list(dict.fromkeys(rows["scorer"])))
+    check_kinds(declared_kinds, list(dict.fromkeys(rows["scorer"])))
     nothing = ScoreTable.from_frame(pd.DataFrame(columns=list(SCORE_COLUMNS)))
     compared = PreferenceTable.from_frame(rows, scale)
     return ReportInput(nothing, compared, Options(**chosen), path.stem)

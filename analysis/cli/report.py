@@ -259,9 +259,9 @@ def _print_answers(first: Analysis, *, opened: bool) -> None:
     from analysis.decisions.answers import decisions
     from analysis.decisions.corrected_means import corrected_means
     from analysis.render import terminal
-    from analysis.render.verdicts import speaking
+    from analysis.render.verdicts import verdict_subjects
 
-    about = speaking(first)
+    about = verdict_subjects(first)
     terminal.print_answers(
         first, decisions(first, about), corrected_means(first, about), opened=opened
     )

@@ -83,7 +83,7 @@ def file_contents(
         chosen = {key: value for key, value in vars(named).items() if value}
         columns = replace(recognized.columns, **chosen)
         return _with_named(source, columns, recognized, scales, kinds)
-    return _of_form(source, recognized, scales, kinds, named)
+    return _rows_contents(source, recognized, scales, kinds, named)
 
 
 def joined_contents(
@@ -133,7 +133,7 @@ def side_columns(side: TableSide) -> dict[str, str]:
     return {column: roles.get(column, "not read") for column in present}
 
 
-def _of_form(
+def _rows_contents(
     source: RecordSource,
     recognized: Recognized,
     scales: tuple[str, ...],
@@ -146,7 +146,7 @@ def _of_form(
     if recognized.form == "preferences":
         return _preferences(source.path, kinds)
     if recognized.form in ("long", "wide"):
-        return _of_scorers(source, recognized, scales, kinds, named)
+        return _scorers_contents(source, recognized, scales, kinds, named)
     return _to_import(source)
 
 
@@ -195,7 +195,7 @@ def _preferences(path: Path, kinds: tuple[str, ...]) -> SourceContents:
     return SourceContents(None, "preferences", listed, {}, command, notes=(note,))
 
 
-def _of_scorers(
+def _scorers_contents(
     source: RecordSource,
     recognized: Recognized,
     scales: tuple[str, ...],
@@ -326,11 +326,11 @@ def _columns(source: RecordSource) -> dict[str, str]:
     from study.importing.readers.column_layout import layout_of
 
     names = source.head.columns
-    of_responses = responses.matches(source.head)
-    fields = responses.FIELDS if of_responses else scores.fields_of_table(names).fields
-    layout = layout_of(names, fields, lambda _: False, families=of_responses)
+    is_responses = responses.matches(source.head)
+    fields = responses.FIELDS if is_responses else scores.fields_of_table(names).fields
+    layout = layout_of(names, fields, lambda _: False, families=is_responses)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
-    if not of_responses and not set(roles.values()) & {"construct", "value"}:
+    if not is_responses and not set(roles.values()) & {"construct", "value"}:
         constructs = wide_constructs(source)
         for column in names:
             if scores_wide.measured(column, constructs) is not None:

@@ -106,7 +106,7 @@ def attributes(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     All runs have the same attributes, "none" where a run lacks one. Different prompts usually have
     different names, so that their hash is an attribute only where one name has several hashes.
     """
-    by_run = {str(run["name"]): _of_run(run) for run in runs}
+    by_run = {str(run["name"]): _run_attributes(run) for run in runs}
     keys = list(dict.fromkeys(key for entry in by_run.values() for key in entry))
     whole = {name: {key: entry.get(key, NONE) for key in keys} for name, entry in by_run.items()}
     words = {(entry["prompts"], entry["words of the prompts"]) for entry in whole.values()}
@@ -116,7 +116,7 @@ def attributes(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     return whole
 
 
-def _of_run(run: Mapping[str, Any]) -> dict[str, str]:
+def _run_attributes(run: Mapping[str, Any]) -> dict[str, str]:
     entry = {name: _text(run[key]) for key, name in _NAMES.items()}
     decoding = {k: v for k, v in run["decoding"].items() if k not in _FOLLOWING}
     return entry | {_DECODING.get(key, key): _text(value) for key, value in decoding.items()}
@@ -138,11 +138,11 @@ def _instruction_mismatches(
     from analysis.core.options import InstructionMismatch, missing_rules
 
     by_run = {run["name"]: run for run in runs}
-    for construct, of_raters in rules.items():
+    for construct, rater_rules in rules.items():
         for judge in scores.scorers(construct, "judge"):
             prompt = _prompt(by_run[judge], construct, folder) if judge in by_run else None
             yield InstructionMismatch(
-                construct, judge, None if prompt is None else missing_rules(of_raters, prompt)
+                construct, judge, None if prompt is None else missing_rules(rater_rules, prompt)
             )
 
 

@@ -146,7 +146,7 @@ def claims(
     chosen = {key: _distinct(estimates) for key, estimates in sections.items()}
     chosen = {key: e for key, e in chosen.items() if any(math.isfinite(one.p) for one in e)}
     number = max(1, len({*chosen, *joint}))
-    of_verdict = Family(VERDICT, _distinct(verdict), (1 - level) * VERDICT_SHARE)
+    verdict_family = Family(VERDICT, _distinct(verdict), (1 - level) * VERDICT_SHARE)
     each = (1 - level) * (1 - VERDICT_SHARE) / number
     parts = {key: len(of) + (key in chosen) for key, of in joint.items()}
     families = [Family(key, e, each / parts.get(key, 1)) for key, e in chosen.items()]
@@ -155,7 +155,7 @@ def claims(
         for key, of in joint.items()
         for name, e in of.items()
     ]
-    return Claims((of_verdict, *families))
+    return Claims((verdict_family, *families))
 
 
 def _distinct(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:

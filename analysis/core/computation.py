@@ -34,8 +34,8 @@ def compiled(function: Loop) -> Loop:
     # numba would write beside the module. There pip does not know the files: after an uninstall
     # they keep the package's folders, which then hide the package where it is installed anew.
     settings: Any = config
-    of_user: str = settings.CACHE_DIR
-    folder = of_user or _cache_folder()
+    user_folder: str = settings.CACHE_DIR
+    folder = user_folder or _cache_folder()
     cached: Any = njit(nogil=True, cache=bool(folder))
     uncached: Any = njit(nogil=True)
     try:
@@ -44,7 +44,7 @@ def compiled(function: Loop) -> Loop:
     except RuntimeError:
         kernel = uncached(function)
     finally:
-        settings.CACHE_DIR = of_user
+        settings.CACHE_DIR = user_folder
     return kernel
 
 

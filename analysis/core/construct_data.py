@@ -48,16 +48,16 @@ class ConstructData:
     @property
     def ratings(self) -> FloatArray:
         """(n, R), NaN where missing; not kept, since people rate few of millions of responses."""
-        return self._of_all(self.ratings_given)
+        return self._on_all_responses(self.ratings_given)
 
-    def of_rater(self, rater: str) -> FloatArray:
+    def ratings_by(self, rater: str) -> FloatArray:
         """Ratings (n,) of one rater, NaN where missing."""
-        return self._of_all(self.ratings_given[:, self.raters.index(rater)])
+        return self._on_all_responses(self.ratings_given[:, self.raters.index(rater)])
 
     @property
     def mean_of_raters(self) -> FloatArray:
         """Mean rating (n,), NaN where nobody rated."""
-        return self._of_all(self._mean_of_raters)
+        return self._on_all_responses(self._mean_of_raters)
 
     @property
     def reference(self) -> FloatArray:
@@ -72,12 +72,12 @@ class ConstructData:
     def _mean_of_raters(self) -> FloatArray:
         return mean_over(self.ratings_given)
 
-    def _of_all(self, of_rated: FloatArray) -> FloatArray:
+    def _on_all_responses(self, rated_values: FloatArray) -> FloatArray:
         """Values (k, ...) of the rated responses as (n, ...), NaN for the others."""
         if self.rated.size == len(self.responses):
-            return of_rated
-        values = np.full((len(self.responses), *of_rated.shape[1:]), np.nan)
-        values[self.rated] = of_rated
+            return rated_values
+        values = np.full((len(self.responses), *rated_values.shape[1:]), np.nan)
+        values[self.rated] = rated_values
         return values
 
     @property
@@ -117,7 +117,7 @@ class ConstructData:
             "n_raters": len(self.people) if self.reference_kind == "mean_of_raters" else 0,
         }
 
-    def of_system(self, system: str) -> BoolArray:
+    def produced_by(self, system: str) -> BoolArray:
         """Which responses (n,) a system produced."""
         return np.asarray(self.produced[:, self.systems.index(system)])
 
@@ -273,7 +273,7 @@ class Aligned:
     positions: Mapping[str, IntArray]
     """By construct: where its responses are among all."""
 
-    def of_system(self, system: str) -> BoolArray:
+    def produced_by(self, system: str) -> BoolArray:
         """Which responses (n,) a system produced."""
         return np.asarray(self.produced[:, self.systems.index(system)])
 

@@ -217,7 +217,7 @@ class Context:
         kept = [key for key in self.scores.constructs if not self.nominal([key])]
         if len(kept) == len(self.scores.constructs):
             return self
-        return replace(self, scores=self.scores.of_constructs(kept))
+        return replace(self, scores=self.scores.on_constructs(kept))
 
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
         """Why values of a scorer and of people cannot be subtracted; None where they can."""

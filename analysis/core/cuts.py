@@ -82,7 +82,7 @@ def passing_without_cut(scores: ScoreTable, construct: str, scorer: str) -> bool
     return _two_values(own) and bool(np.isfinite(people).any()) and not _two_values(people)
 
 
-def gives_verdicts(scores: ScoreTable, construct: str, scorer: str) -> bool:
+def gives_pass_or_fail(scores: ScoreTable, construct: str, scorer: str) -> bool:
     """Whether a scorer passes or fails responses, so that there is nothing to cut.
 
     That is so on a scale of two points, and without a scale where all values are 0 and 1.

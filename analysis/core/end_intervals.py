@@ -80,7 +80,7 @@ def rare_quantile(probability: float, df: float, count: int) -> float:
     return min(alone, math.sqrt(1 + 2 / df) * t_quantile(probability, count - 1.0))
 
 
-def of_equal_values(value: float, step: float, count: int, level: float) -> Interval:
+def equal_values_interval(value: float, step: float, count: int, level: float) -> Interval:
     """Interval of a mean of equal values of `count` queries, on a scale with this step."""
     error, df = step / count, count - 1.0
     reach = t_quantile((1 + level) / 2, df) * error

@@ -99,7 +99,7 @@ def simultaneous_estimates(
     if count > 1:
         scheme: Scheme = "bootstrap" if count >= PERCENTILE_FROM else "jackknife"
         left_out = queries if scheme == "jackknife" else None
-        rows = resampling.evaluate(family.of_weights, scheme, left_out)
+        rows = resampling.evaluate(family.weighted_statistic, scheme, left_out)
         intervals = simultaneous_intervals(
             points[several],
             rows[:, several],

@@ -34,7 +34,7 @@ def values_by_layout(scores: ScoreTable) -> dict[str, int]:
     return {name: int(counts[name]) for name in LAYOUTS if name in counts}
 
 
-def of_one_layout(scores: ScoreTable, layout: str | None = None) -> tuple[ScoreTable, str | None]:
+def select_layout(scores: ScoreTable, layout: str | None = None) -> tuple[ScoreTable, str | None]:
     """Return the table with people's values of one layout, and a warning about the other.
 
     Parameters

@@ -121,34 +121,34 @@ def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
     if not open_:
         return
     constructs = list(dict.fromkeys(values_of.construct for values_of in open_))
-    of_people: dict[str, str] = {}
+    people_scales: dict[str, str] = {}
     own: dict[str, dict[str, str]] = {}
     for construct in constructs:
         here = [values_of for values_of in open_ if values_of.construct == construct]
         likely = _reconciled(here)
         people = [v.scorer for v in here if v.kind == "human"] or list(likely)
-        of_people[construct] = _most_frequent([likely[scorer] for scorer in people])
+        people_scales[construct] = _most_frequent([likely[scorer] for scorer in people])
         own[construct] = {
-            scorer: scale for scorer, scale in likely.items() if scale != of_people[construct]
+            scorer: scale for scorer, scale in likely.items() if scale != people_scales[construct]
         }
     # An option without a scorer also applies to values that it would refuse, such as people's 0 and
     # 1 beside a judge's 1 to 5: there each scorer has an option of its own.
-    apart = [key for key in constructs if _beyond(scored, key, of_people[key], own[key])]
+    apart = [key for key in constructs if _beyond(scored, key, people_scales[key], own[key])]
     together = [key for key in constructs if key not in apart]
     undeclared = {v.construct for v in scored} - {*constructs}
     whole = bool(together) and not (apart or undeclared)
-    common = _most_frequent([of_people[key] for key in together]) if whole else None
+    common = _most_frequent([people_scales[key] for key in together]) if whole else None
     if common is not None:
         yield common
     for construct in constructs:
         if construct in apart:
             own[construct] = {
-                v.scorer: own[construct].get(v.scorer, of_people[construct])
+                v.scorer: own[construct].get(v.scorer, people_scales[construct])
                 for v in open_
                 if v.construct == construct
             }
-        elif of_people[construct] != common:
-            yield f"{construct}={of_people[construct]}"
+        elif people_scales[construct] != common:
+            yield f"{construct}={people_scales[construct]}"
         for scorer, scale in own[construct].items():
             yield f"{scorer}:{construct}={scale}"
 
@@ -247,13 +247,13 @@ def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = 
     whole numbers from 1 to 3 for 1 to 3; values from 0 to 1 for 0 to 1, although the scale might be
     0 to 100: the narrowest scale has the strictest margin.
     """
-    of_scorer = _known(values)
-    wider = of_scorer if scorer_values is None else _known(scorer_values)
-    if not of_scorer or min(wider) == max(wider):
+    known_values = _known(values)
+    wider = known_values if scorer_values is None else _known(scorer_values)
+    if not known_values or min(wider) == max(wider):
         return None
-    alone, together = _smallest(of_scorer), _smallest(wider)
+    alone, together = _smallest(known_values), _smallest(wider)
     # Fractions show that the scale is 0 to 1, whatever the values on other constructs.
-    return alone if alone == "0:1" and _fractions(of_scorer) else together
+    return alone if alone == "0:1" and _fractions(known_values) else together
 
 
 def _up_to_one(values: list[float]) -> bool:

@@ -21,7 +21,7 @@ from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.unequal_queries import QueryWeights
 
-OfWeights = Callable[[FloatArray], FloatArray]
+WeightedStatistic = Callable[[FloatArray], FloatArray]
 Combination = Callable[[Sequence[FloatArray]], FloatArray]
 
 #: A sum of squares below this share of its uncentered sum is rounding error, not variation.
@@ -49,7 +49,7 @@ class QueryStatistic:
     computes them once. One that is `combined` from others has them as `parts`.
     """
 
-    of_weights: OfWeights
+    weighted_statistic: WeightedStatistic
     contributing: BoolArray
     n_responses: int
     n_dropped: int = 0
@@ -79,7 +79,7 @@ class QueryStatistic:
     ) -> QueryStatistic:
         """What `combination` makes of the values of other statistics, row by row."""
         return cls(
-            of_weights=lambda weights: combination([part(weights) for part in parts]),
+            weighted_statistic=lambda weights: combination([part(weights) for part in parts]),
             contributing=contributing,
             n_responses=n_responses,
             n_dropped=n_dropped,
@@ -98,7 +98,7 @@ class QueryStatistic:
             )
         if self.reason is not None:
             return np.full(matrix.shape[0], np.nan)
-        return self.of_weights(matrix)
+        return self.weighted_statistic(matrix)
 
     def __sub__(self, other: QueryStatistic) -> QueryStatistic:
         """Difference on the same weights, undefined where either is."""
@@ -163,8 +163,8 @@ def _weights_of(parts: Sequence[QueryStatistic], combination: Combination) -> Qu
     def contributions() -> FloatArray:
         each = np.stack([make() for make in makers])
         # A response that one of them leaves out adds nothing to that one.
-        of_any = np.isfinite(each).any(axis=0)
-        return np.where(of_any, combination(list(np.nan_to_num(each))), np.nan)
+        is_defined = np.isfinite(each).any(axis=0)
+        return np.where(is_defined, combination(list(np.nan_to_num(each))), np.nan)
 
     return QueryWeights(known[0].counts, known[0].query, contributions)
 
@@ -256,7 +256,10 @@ def weighted_counts(counts: sparse.csr_array, weights: FloatArray) -> FloatArray
 
 
 def in_row_blocks(
-    function: OfWeights, weights: FloatArray, numbers_per_row: int, numbers: int = BLOCK_NUMBERS
+    function: WeightedStatistic,
+    weights: FloatArray,
+    numbers_per_row: int,
+    numbers: int = BLOCK_NUMBERS,
 ) -> FloatArray:
     """Apply a function of W to blocks of rows, bounding its temporary memory."""
     rows = max(1, numbers // max(1, numbers_per_row))

@@ -22,9 +22,9 @@ from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.degrees_of_freedom import effective_df, rests_on_few
 from analysis.core.end_intervals import (
     all_alike,
+    equal_values_interval,
     few_differ,
     mostly_equal,
-    of_equal_values,
     rare_quantile,
 )
 from analysis.core.interval import Interval, withheld
@@ -284,7 +284,7 @@ class QueryResampling:
                 self.level, method, f"undefined in {share:.1%} of {values.size} resamples", share
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
-            return self._of_equal(replicates, transform, method)
+            return self._interval_of_equal_values(replicates, transform, method)
         weights = replicates.weights if replicates.scheme == "jackknife" else None
         few = rests_on_few(replicates.n_queries, self.n_queries)
         if why := few or (weights.reason if weights else None):
@@ -293,7 +293,7 @@ class QueryResampling:
         separate = replicates.values.tolist() if replicates.separate and known else []
         rare = few_differ(separate)
         alike = transform == "logit" or (transform == "fisher_z" and mostly_equal(separate))
-        return self._of_spread(
+        return self._interval_of_spread(
             point, defined, values.size, share, replicates.scheme, transform, rare, alike, weights
         )
 
@@ -308,7 +308,7 @@ class QueryResampling:
             return withheld(self.level, "jackknife_t", "it is 1 or -1 in every resample")
         return all_alike(point, (-1.0, 1.0), replicates.trials, self.level)
 
-    def _of_equal(
+    def _interval_of_equal_values(
         self, replicates: Replicates, transform: Transform | None, method: str
     ) -> Interval:
         """Interval of a figure that no resample changes."""
@@ -316,9 +316,9 @@ class QueryResampling:
         step = replicates.resolution if transform == "fisher_z" else replicates.step
         if step is None:
             return withheld(self.level, method, EQUAL_RESAMPLES)
-        return of_equal_values(replicates.point, step, replicates.n_queries, self.level)
+        return equal_values_interval(replicates.point, step, replicates.n_queries, self.level)
 
-    def _of_spread(
+    def _interval_of_spread(
         self,
         point: float,
         defined: FloatArray,

@@ -19,7 +19,7 @@ def response_words(scores: ScoreTable, data: ConstructData) -> FloatArray:
     words, responses = frame["response_words"].cat, frame["response_id"].cat
     codes = codes_of(frame["response_words"])
     # A response has one length in all of its rows; the last element is for one that has none.
-    of_response = np.full(len(responses.categories) + 1, -1, dtype=codes.dtype)
-    of_response[codes_of(frame["response_id"])[codes >= 0]] = codes[codes >= 0]
+    response_codes = np.full(len(responses.categories) + 1, -1, dtype=codes.dtype)
+    response_codes[codes_of(frame["response_id"])[codes >= 0]] = codes[codes >= 0]
     place = responses.categories.get_indexer(pd.Index(data.responses, dtype="object"))
-    return np.append(words.categories, np.nan)[of_response[place]]
+    return np.append(words.categories, np.nan)[response_codes[place]]

@@ -69,13 +69,13 @@ def _mapped(so_far: MappedScores, scorer: str, how: ScaleMapping, seed: int) -> 
         rows = (frame["construct"] == construct) & (frame["scorer"] == scorer)
         if scale is None or target is None or scale.same_points(target) or not rows.any():
             continue
-        of_people = (frame["construct"] == construct) & frame["scorer"].isin(people)
+        people_rows = (frame["construct"] == construct) & frame["scorer"].isin(people)
         if how == "linear":
             values = frame.loc[rows, "value"].to_numpy()
             frame.loc[rows, "value"] = linear(values, scale, target)
         else:
             frame.loc[rows, "value"] = _by_thresholds(
-                frame[rows], frame[of_people & frame["value"].notna()], scorer, construct, seed
+                frame[rows], frame[people_rows & frame["value"].notna()], scorer, construct, seed
             )
         scorer_scales[scorer, construct] = replace(
             target, step=None if how == "linear" else target.step
@@ -129,16 +129,16 @@ def _by_thresholds(
     order = np.random.default_rng(seed).permutation(len(queries))
     fold = np.empty(len(queries), dtype=np.int64)
     fold[order] = np.arange(len(queries)) % FOLDS
-    of_rows, of_ratings = (_fold_of(part, queries, fold) for part in (rows, common))
+    row_folds, rating_folds = (_fold_of(part, queries, fold) for part in (rows, common))
     values, out = rows["value"].to_numpy(), np.full(len(rows), np.nan)
     rated = rows["response_id"].isin(set(common["response_id"])).to_numpy()
     known: BoolArray = rated & np.isfinite(values)
-    for number in np.unique(of_rows):
-        there = of_rows == number
+    for number in np.unique(row_folds):
+        there = row_folds == number
         out[there] = equipercentile(
             values[there],
-            values[known & (of_rows != number)],
-            common["value"].to_numpy()[of_ratings != number],
+            values[known & (row_folds != number)],
+            common["value"].to_numpy()[rating_folds != number],
         )
     return out
 

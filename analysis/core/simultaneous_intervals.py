@@ -200,10 +200,10 @@ def _critical(unit: FloatArray, level: float, seed: int) -> float:
     if statistics > max(1.0, _MOST_A_QUERY * queries):
         tail = (1 - level ** (1 / statistics)) / 2
         return float(t_quantile(1 - tail, queries - 1))
-    return _of_multivariate_t(unit, level, seed)
+    return _multivariate_t_quantile(unit, level, seed)
 
 
-def _of_multivariate_t(unit: FloatArray, level: float, seed: int) -> float:
+def _multivariate_t_quantile(unit: FloatArray, level: float, seed: int) -> float:
     """Quantile of max |t|, columns of `unit` (queries, m) having length 1."""
     freedom = len(unit) - 1
     rng = np.random.default_rng(seed)

@@ -116,12 +116,12 @@ def within_ranges(
 
 
 def _computed(declared: tuple[Statistic, ...], context: Context) -> Iterator[Estimate]:
-    of_categories = {statistic.id for statistic in declared if statistic.nominal}
+    nominal_ids = {statistic.id for statistic in declared if statistic.nominal}
     functions = {statistic.estimates for statistic in declared if statistic.nominal}
     for function in dict.fromkeys(statistic.estimates for statistic in declared):
         if function not in functions:
             yield from function(context.ordered)
             continue
         for estimate in function(context):
-            if estimate.statistic in of_categories or not context.nominal(estimate.constructs):
+            if estimate.statistic in nominal_ids or not context.nominal(estimate.constructs):
                 yield estimate

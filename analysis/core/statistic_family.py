@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.query_statistic import BLOCK_NUMBERS, OfWeights, ratio
+from analysis.core.query_statistic import BLOCK_NUMBERS, WeightedStatistic, ratio
 from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, Replicates, Scheme
 from analysis.core.unequal_queries import QueryWeights, UnequalQueries
 
@@ -30,7 +30,7 @@ class StatisticFamily:
     count responses used and left out. `reasons` explain why one is undefined on the sample.
     """
 
-    of_weights: OfWeights
+    weighted_statistic: WeightedStatistic
     contributing: BoolArray
     n_responses: IntArray
     n_dropped: IntArray
@@ -41,7 +41,7 @@ class StatisticFamily:
     @classmethod
     def of_same_responses(
         cls,
-        of_weights: OfWeights,
+        weighted_statistic: WeightedStatistic,
         contributing: BoolArray,
         n_responses: int,
         n_dropped: int,
@@ -50,11 +50,13 @@ class StatisticFamily:
         """A family whose statistics are of the same responses; `contributing` (Q,)."""
         m = len(reasons)
         columns = np.repeat(contributing[:, None], m, axis=1)
-        return cls(of_weights, columns, np.full(m, n_responses), np.full(m, n_dropped), reasons)
+        return cls(
+            weighted_statistic, columns, np.full(m, n_responses), np.full(m, n_dropped), reasons
+        )
 
     def points(self) -> FloatArray:
         """Values (m,) on the sample itself."""
-        points: FloatArray = self.of_weights(np.ones((1, self.contributing.shape[0])))[0]
+        points: FloatArray = self.weighted_statistic(np.ones((1, self.contributing.shape[0])))[0]
         return points
 
     def replicates(self, resampling: QueryResampling) -> list[Replicates]:
@@ -68,13 +70,13 @@ class StatisticFamily:
         values: list[FloatArray] = [np.empty(0)] * points.size
         by_bootstrap = defined & (counts >= PERCENTILE_FROM)
         if by_bootstrap.any():
-            rows = resampling.evaluate(self.of_weights)
+            rows = resampling.evaluate(self.weighted_statistic)
             for place in np.flatnonzero(by_bootstrap):
                 values[place] = rows[:, place]
         by_jackknife = defined & ~by_bootstrap
         if by_jackknife.any():
             queries: BoolArray = np.asarray(self.contributing[:, by_jackknife].any(axis=1))
-            rows = resampling.evaluate(self.of_weights, "jackknife", queries)
+            rows = resampling.evaluate(self.weighted_statistic, "jackknife", queries)
             for place in np.flatnonzero(by_jackknife):
                 values[place] = rows[self.contributing[queries, place], place]
         schemes: list[Scheme] = [
@@ -124,7 +126,7 @@ class QueryColumns:
             self._places.setdefault(rests_on, []).append(self._positions[key])
         return self._positions[key]
 
-    def sums(self) -> OfWeights:
+    def sums(self) -> WeightedStatistic:
         """Function of weights (R, Q) that returns the weighted sums (R, columns).
 
         Columns that rest on the same few queries are summed over those only. They are put together
@@ -138,13 +140,13 @@ class QueryColumns:
             self._parts[key] = [part]
             groups.append((rows, tuple(places), part))
 
-        def of_weights(weights: FloatArray) -> FloatArray:
+        def weighted_statistic(weights: FloatArray) -> FloatArray:
             out = np.empty((weights.shape[0], width))
             for rows, places, part in groups:
                 out[:, places] = weights[:, rows] @ part
             return out
 
-        return of_weights
+        return weighted_statistic
 
 
 def _stacked(columns: list[FloatArray]) -> FloatArray:
@@ -214,13 +216,13 @@ def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
         dropped.append(int((~present).sum()))
     sums = columns.sums()
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = sums(weights)
         n = summed[:, counts]
         return ratio(summed[:, totals], n, n > 0)
 
     return StatisticFamily(
-        of_weights,
+        weighted_statistic,
         np.column_stack(contributing) if contributing else np.zeros((n_queries, 0), dtype=bool),
         np.array(used, dtype=np.int64),
         np.array(dropped, dtype=np.int64),

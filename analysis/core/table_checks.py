@@ -147,24 +147,24 @@ def kinds(codes: Codes, names: Sequence[str]) -> list[str]:
 
 
 def one_each(
-    codes: Codes, names: Sequence[str], of: Codes, of_names: Sequence[str], message: str
+    codes: Codes, names: Sequence[str], of: Codes, other_names: Sequence[str], message: str
 ) -> list[str]:
-    """Faults where one of `names` has two of `of_names`.
+    """Faults where one of `names` has two of `other_names`.
 
     `message` has the fields {name}, {a}, {b} and {rows}.
     """
     if alike_within(codes, of):
         return []
     known = (codes >= 0) & (of >= 0)
-    pairs = pd.unique(codes[known].astype(np.int64) * max(1, len(of_names)) + of[known])
+    pairs = pd.unique(codes[known].astype(np.int64) * max(1, len(other_names)) + of[known])
     first = pd.DataFrame(
-        dict(zip(("codes", "of"), divmod(pairs, max(1, len(of_names))), strict=True))
+        dict(zip(("codes", "of"), divmod(pairs, max(1, len(other_names))), strict=True))
     )
     faults = []
     counts = first["codes"].value_counts(sort=False)
     for code in counts.index[counts.to_numpy() > 1][:NAMED]:
-        both = [of_names[i] for i in first.loc[first["codes"] == code, "of"].tolist()[:2]]
-        rows = rows_named(np.flatnonzero((codes == code) & (of == of_names.index(both[1]))))
+        both = [other_names[i] for i in first.loc[first["codes"] == code, "of"].tolist()[:2]]
+        rows = rows_named(np.flatnonzero((codes == code) & (of == other_names.index(both[1]))))
         faults.append(message.format(name=names[code], a=both[0], b=both[1], rows=rows))
     return faults
 
@@ -179,18 +179,18 @@ def alike_within(codes: Codes, of: Codes) -> bool:
 
 def off_scale(
     values: npt.NDArray[np.float64],
-    of_row: Sequence[Scale | None],
+    group_scales: Sequence[Scale | None],
     groups: Codes,
     label: Sequence[str],
 ) -> list[str]:
     """Faults for values outside the declared scale of their group (construct and scorer)."""
     faults = []
-    for group, scale in enumerate(of_row):
+    for group, scale in enumerate(group_scales):
         if scale is None:
             continue
         rows = np.flatnonzero(groups == group)
-        of_group = values[rows]
-        outside = rows[(of_group < scale.min) | (of_group > scale.max)]
+        group_values = values[rows]
+        outside = rows[(group_values < scale.min) | (group_values > scale.max)]
         if outside.size:
             faults.append(
                 f"{label[group]}: {values[outside[0]]:g} in {rows_named(outside)} is outside "

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import table_checks as check
-from analysis.core.verdict_words import words_as_numbers
+from analysis.core.pass_fail_words import words_as_numbers
 from study.base.scales import Scale
 
 NO_REASON = "not given"
@@ -63,7 +63,7 @@ class Columns:
         What is missing has the code -1, or is `default`.
         """
         column = self._frame.get(name, pd.Series(np.nan, index=self._frame.index))
-        if not _of_finite_floats(column):
+        if not _has_finite_floats(column):
             values = check.numbers(column, name, self.faults)
             codes, distinct = pd.factorize(values, sort=True)
             codes = codes.astype(np.min_scalar_type(-len(distinct) - 1))
@@ -156,7 +156,7 @@ def _wrong_numbers(
     return [f"{name} is {column[rows[0]]:g} in {check.rows_named(rows)}{remedy}"]
 
 
-def _of_finite_floats(column: pd.Series[Any]) -> bool:
+def _has_finite_floats(column: pd.Series[Any]) -> bool:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return False
     numbers = column.cat.categories
@@ -192,8 +192,8 @@ def one_human_scale(
 ) -> list[str]:
     """Raters of a construct are averaged, so they must be on one scale."""
     human = [i for i, name in enumerate(columns.names["scorer_kind"]) if name == "human"]
-    of_people = np.isin(columns.text("scorer_kind"), human)
-    rows = pd.DataFrame({name: columns.text(name)[of_people] for name in ("construct", "scorer")})
+    by_people = np.isin(columns.text("scorer_kind"), human)
+    rows = pd.DataFrame({name: columns.text(name)[by_people] for name in ("construct", "scorer")})
     rows = rows.drop_duplicates()
     faults = []
     for code, group in rows.groupby("construct", sort=False):
@@ -214,9 +214,9 @@ def without_first(table: pd.DataFrame, of: Sequence[str], noun: str) -> list[str
     lowest = table.groupby(keys, observed=True, sort=False)["repeat"].min()
     warnings: list[str] = []
     without = lowest[lowest > 0].groupby(level=["scorer", "construct"], observed=True, sort=False)
-    for key, of_responses in without:
+    for key, responses_without in without:
         assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
-        count = len(of_responses)
+        count = len(responses_without)
         warnings.append(
             f"{key[0]} on {key[1]} has repeats but no repeat 0 of {count} "
             f"{noun}{'s' if count > 1 else ''}, so these do not enter; number repeats from 0"
@@ -282,10 +282,10 @@ def _identical(table: pd.DataFrame) -> list[str]:
     responses = check.codes_of(table["response_id"])
     found = []
     for names, rows in _groups(table, ["construct", "scorer", "scorer_kind"]):
-        of_group = rows[~np.isnan(values[rows])]
-        if names[2] not in {"judge", "human"} or not of_group.size:
+        group_rows = rows[~np.isnan(values[rows])]
+        if names[2] not in {"judge", "human"} or not group_rows.size:
             continue
-        order = of_group[np.lexsort((repeats[of_group], responses[of_group]))]
+        order = group_rows[np.lexsort((repeats[group_rows], responses[group_rows]))]
         contents = (responses[order], repeats[order], values[order])
         digests = [
             sha256(np.asarray(part, dtype=np.float64).tobytes()).digest() for part in contents

@@ -75,11 +75,11 @@ def check_scales(
     """
     constructs = list(dict.fromkeys(construct for _, construct in present))
     for construct in (*by_construct, *(key for _, key in by_scorer)):
-        of_scorer = next((key for scorer, key in present if scorer == construct), None)
-        if construct not in constructs and of_scorer is not None:
+        scorer_construct = next((key for scorer, key in present if scorer == construct), None)
+        if construct not in constructs and scorer_construct is not None:
             raise AnalysisError(
                 f"--scale {construct}=...: {construct!r} is a scorer; name the construct too: "
-                f"--scale {construct}:{of_scorer}=..."
+                f"--scale {construct}:{scorer_construct}=..."
             )
         if construct not in constructs:
             raise AnalysisError(

@@ -18,6 +18,7 @@ import pandas as pd
 
 from analysis.core import table_checks as check
 from analysis.core.errors import TableError
+from analysis.core.pass_fail_words import with_two_points
 from analysis.core.table_columns import (
     LAYOUTS,
     TEXT_FORMATS,
@@ -32,7 +33,6 @@ from analysis.core.table_columns import (
     without_first,
     words_faults,
 )
-from analysis.core.verdict_words import with_two_points
 from study.base.scales import Scale
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
@@ -179,8 +179,8 @@ class ScoreTable(_Table):
         system, kind = columns.text("system"), columns.text("scorer_kind")
         groups, named = _by_scorer(columns)
         label = [f"{name} on {key}" for name, key in named]
-        of_group = [scorer_scales.get(pair, scales.get(pair[1])) for pair in named]
-        read_as = columns.read_words(groups, label, of_group)
+        group_scales = [scorer_scales.get(pair, scales.get(pair[1])) for pair in named]
+        read_as = columns.read_words(groups, label, group_scales)
         repeat, value = columns.repeat(), columns.number("value")
         probability = columns.repeated_number("inclusion_prob", default=1.0)
         words = columns.repeated_number("response_words")
@@ -201,7 +201,7 @@ class ScoreTable(_Table):
         )  # fmt: skip
         faults += probability_faults(probability)
         faults += value_or_reason(columns.text("missing_reason"), value)
-        faults += check.off_scale(value, of_group, groups, label)
+        faults += check.off_scale(value, group_scales, groups, label)
         faults += one_human_scale(columns, scales, scorer_scales)
         key_parts = [response, construct, scorer, repeat]
         differing, _ = check.two_values(
@@ -254,7 +254,7 @@ class ScoreTable(_Table):
         """A value as it is shown: its word, or the number where it has none."""
         return self.value_names.get(construct, {}).get(value, f"{value:g}")
 
-    def of_constructs(self, constructs: Collection[str]) -> Self:
+    def on_constructs(self, constructs: Collection[str]) -> Self:
         """The rows on some of the constructs."""
         rows = self.frame["construct"].isin(constructs)
         return replace(self, frame=self.frame[rows].reset_index(drop=True))
@@ -376,10 +376,10 @@ def _by_scorer(columns: Columns) -> tuple[check.Codes, list[tuple[str, str]]]:
     numbers = np.flatnonzero(np.bincount(pairs, minlength=1))
     groups = np.zeros(n_both, dtype=np.min_scalar_type(-numbers.size - 1))
     groups[numbers] = np.arange(numbers.size)
-    of_pair = [divmod(number, n_scorers) for number in numbers.tolist()]
+    scored_pairs = [divmod(number, n_scorers) for number in numbers.tolist()]
     return groups[pairs], [
         (columns.name("scorer", scorer - 1), columns.name("construct", construct - 1))
-        for construct, scorer in of_pair
+        for construct, scorer in scored_pairs
     ]
 
 

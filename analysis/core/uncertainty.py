@@ -107,8 +107,8 @@ class Uncertainty:
         distance = self.distance(value, threshold)
         if len(self.variances) < 2 or not math.isfinite(distance) or distance == 0:
             return None
-        of_queries = t_quantile(1 - alpha, self.dfs[0]) ** 2 * self.variances[0]
-        room, raters = distance**2 - of_queries, self.dfs[1] + 1
+        queries_part = t_quantile(1 - alpha, self.dfs[0]) ** 2 * self.variances[0]
+        room, raters = distance**2 - queries_part, self.dfs[1] + 1
         if not room > 0:
             return None
 

@@ -129,9 +129,9 @@ def _odd_values(
             continue
         values = part["value"].astype("float64").tolist()
         known = [value for value in values if value == value]  # noqa: PLR0124  (NaN differs)
-        scale = _of_people(scores, construct, by_construct, by_scorer)
-        of_people = "and people's " if scale is not None else ""
-        scale = scale or _of_most(known)
+        scale = _people_scale(scores, construct, by_construct, by_scorer)
+        people_words = "and people's " if scale is not None else ""
+        scale = scale or _scale_of_most(known)
         if scale is None:
             continue
         odd = [
@@ -157,11 +157,11 @@ def _odd_values(
         )
         yield (
             f"{scorer}: {listed} in {where}{more} {'are' if more else 'is'} outside {scale}, on "
-            f"which its other {len(known) - len(odd)} values {of_people}are; {remedy}"
+            f"which its other {len(known) - len(odd)} values {people_words}are; {remedy}"
         )
 
 
-def _of_most(known: Sequence[float]) -> Scale | None:
+def _scale_of_most(known: Sequence[float]) -> Scale | None:
     """The usual scale of all values but one at an end, such as -1 or 99 for missing."""
     for end in (min(known, default=0.0), max(known, default=0.0)):
         rest = [value for value in known if value != end]
@@ -175,7 +175,7 @@ def _of_most(known: Sequence[float]) -> Scale | None:
     return None
 
 
-def _of_people(
+def _people_scale(
     scores: ScoreTable,
     construct: str,
     by_construct: Mapping[str, Scale],

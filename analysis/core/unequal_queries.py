@@ -144,7 +144,7 @@ class UnequalQueries:
 
 
 def by_leaving_out(
-    of_weights: Callable[[FloatArray], FloatArray], entering: BoolArray
+    weighted_statistic: Callable[[FloatArray], FloatArray], entering: BoolArray
 ) -> FloatArray:
     """What each response contributes to a figure that is a function of their weights (rows, n).
 
@@ -152,7 +152,7 @@ def by_leaving_out(
     """
     rows = np.ones((int(np.count_nonzero(entering)), entering.size))
     rows[np.arange(len(rows)), np.flatnonzero(entering)] = 0
-    without = of_weights(rows)
+    without = weighted_statistic(rows)
     out = np.full((entering.size, *without.shape[1:]), np.nan)
     out[entering] = (without.mean(axis=0) - without) * (len(rows) - 1) / max(1, len(rows))
     return out

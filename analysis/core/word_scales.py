@@ -21,12 +21,12 @@ def with_word_scales(
     is that of the construct where all of its scorers use the words, else that of the scorers.
     """
     by_construct, by_scorer = dict(scales), dict(scorer_scales)
-    for construct, of_scorers in frame.attrs.get("word_scales", {}).items():
+    for construct, words_by_scorer in frame.attrs.get("word_scales", {}).items():
         if construct in scales:
             continue
         found = {
             scorer: Scale(low, high, step, level)
-            for scorer, (low, high, step, level) in of_scorers.items()
+            for scorer, (low, high, step, level) in words_by_scorer.items()
             if level == "nominal" or (low, high, step) != (0, 1, 1)
         }
         scorers = set(frame.loc[frame["construct"] == construct, "scorer"])

@@ -54,15 +54,15 @@ _EVIDENCE: Mapping[Use, Callable[[Question, Target], Evidence | None]] = {
 
 
 def decisions(
-    analysis: Analysis, speaking: Sequence[tuple[str, str]], uses: Sequence[Use] = USES
+    analysis: Analysis, subjects: Sequence[tuple[str, str]], uses: Sequence[Use] = USES
 ) -> list[UseDecision]:
     """Answers for each scorer: as a whole, and on each construct.
 
-    `speaking` are the constructs and scorers that have a verdict.
+    `subjects` are the constructs and scorers that have a verdict.
     """
     from analysis.decisions.table_facts import scored_facts
 
-    facts = [scored_facts(analysis, construct, scorer) for construct, scorer in speaking]
+    facts = [scored_facts(analysis, construct, scorer) for construct, scorer in subjects]
     scored = {(of.construct, of.scorer) for of in facts if of.reference_missing is None}
     compared = [of for of in preference_facts(analysis) if (of.construct, of.scorer) not in scored]
     replaced = {(of.construct, of.scorer) for of in compared}
@@ -128,15 +128,15 @@ def _evidence(use: Use, target: Target, question: Question) -> Evidence | None:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ConstructAnswer:
     """The answer on one construct, and the levels at which its yes and no are tested."""
 
     facts: ScoredFacts
     evidence: Evidence
     yes: bool
     no: bool
-    of_yes: float
-    of_no: float
+    yes_level: float
+    no_level: float
 
     contrary: DecidingFigure | None = None
     """The figure that alone refuses what the others support."""
@@ -171,27 +171,27 @@ class _Asked:
         return ALPHA / max(1, self.judges)
 
     @property
-    def held(self) -> list[_Held]:
+    def construct_answers(self) -> list[_ConstructAnswer]:
         """The answer on each construct, corrected for their number."""
         support = [_p(e) for _, e in self.evidence]
         against = [_p_against(e) for _, e in self.evidence]
-        of_yes, of_no = hochberg(support), holm(against)
-        held = []
+        yes_level, no_level = hochberg(support), holm(against)
+        construct_answers = []
         for place, (question, e) in enumerate(self.evidence):
-            yes, no = of_yes[place] <= self.alpha, of_no[place] <= self.alpha
+            yes, no = yes_level[place] <= self.alpha, no_level[place] <= self.alpha
             contrary = self._contrary(e)
-            held.append(
-                _Held(
+            construct_answers.append(
+                _ConstructAnswer(
                     question.facts,
                     e,
                     yes and contrary is None,
                     no or contrary is not None,
-                    self._level(support[place], of_yes[place]),
-                    self._level(against[place], of_no[place]),
+                    self._level(support[place], yes_level[place]),
+                    self._level(against[place], no_level[place]),
                     contrary,
                 )
             )
-        return held
+        return construct_answers
 
     def _contrary(self, evidence: Evidence) -> DecidingFigure | None:
         """The figure that is shown to be outside, of those that can only speak against."""
@@ -214,11 +214,14 @@ class _Asked:
     @property
     def by_construct(self) -> list[UseDecision]:
         """The answer on each construct."""
-        return [self._answer(of, of.yes, of.no, of.probability, of.of_yes) for of in self.held]
+        return [
+            self._answer(of, of.yes, of.no, of.probability, of.yes_level)
+            for of in self.construct_answers
+        ]
 
     def whole(self) -> UseDecision:
         """The answer for the judge as a whole: every construct must meet its standard."""
-        asked = [of for of in self.held if of.evidence.not_posed is None]
+        asked = [of for of in self.construct_answers if of.evidence.not_posed is None]
         if not asked:
             return replace(self.by_construct[0], construct=None)
         refused = [of for of in asked if of.no]
@@ -239,11 +242,11 @@ class _Asked:
         return replace(answer, construct=None, weakest=weakest)
 
     def _answer(
-        self, of: _Held, yes: bool, no: bool, probability: float, of_yes: float
+        self, of: _ConstructAnswer, yes: bool, no: bool, probability: float, yes_level: float
     ) -> UseDecision:
         evidence = of.evidence
         answer = _word(evidence, yes, no, probability)
-        alpha = {"yes": of_yes, "no": of.of_no}.get(answer, min(of_yes, of.of_no))
+        alpha = {"yes": yes_level, "no": of.no_level}.get(answer, min(yes_level, of.no_level))
         figures = tuple(at_level(f, alpha) for f in evidence.figures)
         contrary = () if of.contrary is None else (of.contrary,)
         known = None if math.isnan(probability) or answer in {"yes", "no"} else probability
@@ -272,7 +275,7 @@ class _Asked:
         binding = max(shown, key=lambda f: f.p)
         if yes:
             return replace(result, binding=binding)
-        unshown = [f for f in figures if math.isnan(f.probability) and f.p > of_yes]
+        unshown = [f for f in figures if math.isnan(f.probability) and f.p > yes_level]
         result = replace(
             result,
             binding=binding,
@@ -346,19 +349,19 @@ def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseD
 
 
 def _with_raters(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
-    of_raters = [
+    rater_figures = [
         f
         for f in figures
         if f.estimate.uncertainty is not None and len(f.estimate.uncertainty.variances) > 1
     ]
-    if not of_raters:
+    if not rater_figures:
         return decision
     needed = [
         math.ceil(f.estimate.n_raters * f.raters_factor)
-        for f in of_raters
+        for f in rater_figures
         if f.raters_factor is not None
     ]
-    number = max(needed) if len(needed) == len(of_raters) else None
+    number = max(needed) if len(needed) == len(rater_figures) else None
     return replace(decision, further_raters=True, raters_needed=number)
 
 

@@ -11,11 +11,11 @@ from analysis.decisions.records import CorrectedMeans
 
 
 def corrected_means(
-    analysis: Analysis, speaking: Sequence[tuple[str, str]]
+    analysis: Analysis, subjects: Sequence[tuple[str, str]]
 ) -> list[CorrectedMeans]:
     """Half-widths of the overall mean, corrected and of the ratings alone."""
     results = []
-    for construct, scorer in speaking:
+    for construct, scorer in subjects:
         if analysis.context.nominal([construct]):
             continue
         where = {"construct": construct, "scorer": scorer, "scope": "pooled"}

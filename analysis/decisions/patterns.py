@@ -124,8 +124,8 @@ def _every(found: Sequence[int], rows: Sequence[int]) -> str | None:
     names = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 8: "eighth", 10: "tenth"}
     for step, name in names.items():
         rest = found[0] % step
-        of_step = [row for row in rows if row % step == rest]
-        if all(row % step == rest for row in found) and len(found) >= 0.6 * len(of_step):
+        step_rows = [row for row in rows if row % step == rest]
+        if all(row % step == rest for row in found) and len(found) >= 0.6 * len(step_rows):
             return f"every {name} score"
     return None
 

@@ -181,8 +181,8 @@ def _ceiling(question: Question) -> Iterator[str]:
     scale = facts.scorer_scale
     if share is None or not share.defined or scale is None or scale.two_valued:
         return
-    of_people = 0.0 if math.isnan(facts.people_at_max) else facts.people_at_max
-    if share.value >= max(CEILING, of_people + LESS_OFTEN):
+    people_share = 0.0 if math.isnan(facts.people_at_max) else facts.people_at_max
+    if share.value >= max(CEILING, people_share + LESS_OFTEN):
         yield f"it does not distinguish the {share.value:.0%} of its scores at the maximum"
 
 
@@ -192,7 +192,7 @@ def report_level(question: Question, target: Target) -> Evidence | None:
     Where people pass or fail responses it is the two rates: a difference of pass rates may vanish
     because wrong passes and wrong fails cancel each other.
     """
-    classes, without_rate = _of_classes(question)
+    classes, without_rate = _class_figures(question)
     if classes or without_rate is not None:
         if target == "raters_like_these":
             return None
@@ -208,14 +208,16 @@ def report_level(question: Question, target: Target) -> Evidence | None:
     order = _any_order(question)
     missing = order if isinstance(order, str) else None
     figures = (overall,) if isinstance(order, str) else (overall, order)
-    of_systems = {
+    system_biases = {
         system: question.first("bias", scope=f"system:{system}", target="these_raters")
         for system in question.facts.systems
     }
     if target == "raters_like_these":
-        of_systems = {s: for_raters_like_these(e, overall.estimate) for s, e in of_systems.items()}
+        system_biases = {
+            s: for_raters_like_these(e, overall.estimate) for s, e in system_biases.items()
+        }
     by_system, limits = bias_by_system(
-        of_systems, question.standards.level, question.standards.alpha
+        system_biases, question.standards.level, question.standards.alpha
     )
     limits = (*_limits_of_level(question), *limits, *_calibration(question))
     return Evidence(figures, by_system, limits, missing)
@@ -272,7 +274,7 @@ def _calibration(question: Question) -> Iterator[str]:
         )
 
 
-def _of_classes(question: Question) -> tuple[tuple[DecidingFigure, ...], str | None]:
+def _class_figures(question: Question) -> tuple[tuple[DecidingFigure, ...], str | None]:
     """True positive and true negative rate, where the construct has two values.
 
     With them, why one of the two is missing.

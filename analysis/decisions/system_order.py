@@ -132,8 +132,8 @@ class _Pair:
     record: Estimate
     people: float
     judge: float
-    of_people: Uncertainty
-    of_judge: Uncertainty
+    people_uncertainty: Uncertainty
+    judge_uncertainty: Uncertainty
     apart: tuple[float, Uncertainty] | None = None
     """The judge's difference minus people's."""
 
@@ -148,8 +148,11 @@ class _Pair:
         second = min(self._people_at_most(-margin), self._judge_at_least(0.0))
         if self.apart is None or not margin > 0:
             return min(1.0, 2 * max(first, second))
-        value, of_apart = self.apart
-        below, above = of_apart.p_at_most(value, -margin), of_apart.p_at_least(value, margin)
+        value, apart_uncertainty = self.apart
+        below, above = (
+            apart_uncertainty.p_at_most(value, -margin),
+            apart_uncertainty.p_at_least(value, margin),
+        )
         first = min(2 * first / (1 - _DIRECT), below / _DIRECT)
         second = min(2 * second / (1 - _DIRECT), above / _DIRECT)
         return min(1.0, max(first, second))
@@ -166,36 +169,36 @@ class _Pair:
         wrong_above, wrong_below = self._judge_at_most(0.0), 1 - self._judge_at_most(0.0)
         costly = above * wrong_above + below * wrong_below
         if self.apart is not None and margin > 0:
-            value, of_apart = self.apart
-            costly = min(costly, 1 - of_apart.probability(value, -margin, margin))
+            value, apart_uncertainty = self.apart
+            costly = min(costly, 1 - apart_uncertainty.probability(value, -margin, margin))
         return 1 - costly
 
     def factor(self, margin: float, alpha: float) -> float | None:
         """By how much the queries must grow to decide, the cheaper way."""
-        of_judge = self.of_judge.queries_factor(abs(self.judge), alpha / 2)
+        judge_uncertainty = self.judge_uncertainty.queries_factor(abs(self.judge), alpha / 2)
         room = abs(abs(self.people) - margin)
-        of_people = self.of_people.queries_factor(room, alpha / 2)
+        people_uncertainty = self.people_uncertainty.queries_factor(room, alpha / 2)
         if margin == 0:
-            known = [f for f in (of_judge, of_people) if f is not None]
+            known = [f for f in (judge_uncertainty, people_uncertainty) if f is not None]
             return max(known) if len(known) == 2 else None
-        ways = [of_people if abs(self.people) < margin else None]
-        ways.append(of_judge if self.people * self.judge > 0 else None)
+        ways = [people_uncertainty if abs(self.people) < margin else None]
+        ways.append(judge_uncertainty if self.people * self.judge > 0 else None)
         if self.cost > margin:
-            known = [f for f in (of_judge, of_people) if f is not None]
+            known = [f for f in (judge_uncertainty, people_uncertainty) if f is not None]
             ways = [max(known) if len(known) == 2 else None]
         return min((f for f in ways if f is not None), default=None)
 
     def _people_at_most(self, threshold: float) -> float:
-        return self.of_people.p_at_most(self.people, threshold)
+        return self.people_uncertainty.p_at_most(self.people, threshold)
 
     def _people_at_least(self, threshold: float) -> float:
-        return self.of_people.p_at_least(self.people, threshold)
+        return self.people_uncertainty.p_at_least(self.people, threshold)
 
     def _judge_at_most(self, threshold: float) -> float:
-        return self.of_judge.p_at_most(self.judge, threshold)
+        return self.judge_uncertainty.p_at_most(self.judge, threshold)
 
     def _judge_at_least(self, threshold: float) -> float:
-        return self.of_judge.p_at_least(self.judge, threshold)
+        return self.judge_uncertainty.p_at_least(self.judge, threshold)
 
 
 def _pair(record: Estimate) -> _Pair | None:
@@ -207,10 +210,10 @@ def _pair(record: Estimate) -> _Pair | None:
             return None
         freedom = math.inf if df is None else float(df)
         values.append((float(value), Uncertainty((float(error) ** 2,), (freedom,))))
-    (people, of_people), (judge, of_judge) = values
+    (people, people_uncertainty), (judge, judge_uncertainty) = values
     value, error, df = (record.params.get(key) for key in ("apart", "apart_error", "apart_df"))
     apart = None
     if value is not None and error is not None:
         freedom = math.inf if df is None else float(df)
         apart = float(value), Uncertainty((float(error) ** 2,), (freedom,))
-    return _Pair(record, people, judge, of_people, of_judge, apart)
+    return _Pair(record, people, judge, people_uncertainty, judge_uncertainty, apart)

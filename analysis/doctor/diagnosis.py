@@ -92,7 +92,9 @@ def _findings(
         _no_agreement(raters, rated),
     )
     ordered = {key for key in data if not _only_names(scores, key)}
-    of_names = "" if ordered else "the values name categories, which have no order and no distance"
+    only_categories = (
+        "" if ordered else "the values name categories, which have no order and no distance"
+    )
     compared = overlap >= CORRELATION
     no_pair = (
         "no judge or metric" if not machines
@@ -104,31 +106,33 @@ def _findings(
             "judge against people: the same categories, kappa and confusion", overlap > 0, no_pair
         )
     yield Finding(
-        "judge against people: correlations", compared and not of_names, of_names or no_pair
+        "judge against people: correlations",
+        compared and not only_categories,
+        only_categories or no_pair,
     )
     yield Finding(
         "the order of responses within a query",
-        compared and pairs > 0 and not of_names,
-        of_names
+        compared and pairs > 0 and not only_categories,
+        only_categories
         or ("no query has two responses with both a score and a rating" if compared else no_pair),
     )
     yield Finding(
         "the human ceiling: judge against a rater, both with the other raters",
-        compared and shared > 0 and not of_names,
-        of_names or (no_pair if not compared else _no_agreement(raters, rated)),
+        compared and shared > 0 and not only_categories,
+        only_categories or (no_pair if not compared else _no_agreement(raters, rated)),
     )
     declared = {values_of.construct for values_of in scored if values_of.declared}
     yield Finding(
         "bias, calibration and ends of the scale in points",
         compared
-        and not of_names
+        and not only_categories
         and bool(declared or any(values_of.looks_like for values_of in scored)),
-        of_names
+        only_categories
         or (no_pair if not compared else "the values are on no usual scale; declare their scale"),
         "" if declared else "on the scale that the values look like",
     )
     valued = any(values_of.n for values_of in scored)
-    yield from _on_systems(scores, judges, data, valued=valued, of_names=of_names)
+    yield from _on_systems(scores, judges, data, valued=valued, only_categories=only_categories)
     yield Finding(
         "the alternative annotator test",
         raters >= ALT_TEST_RATERS and overlap > 0 and len(scores.queries) >= ALT_TEST_QUERIES,
@@ -172,18 +176,18 @@ def _on_systems(
     data: Mapping[str, ConstructData],
     *,
     valued: bool,
-    of_names: str,
+    only_categories: str,
 ) -> Iterator[Finding]:
-    """What can be said about systems; `of_names`: why nothing that needs means, if so."""
+    """What can be said about systems; `only_categories`: why nothing that needs means, if so."""
     systems = len(scores.systems)
     systems_present = f"there {'is 1 system' if systems == 1 else f'are {systems} systems'}"
     yield Finding(
         "which systems differ: randomized Tukey test, discriminative power",
-        systems > 1 and valued and not of_names,
+        systems > 1 and valued and not only_categories,
         "there are no values"
         if not valued
-        else of_names
-        if of_names
+        else only_categories
+        if only_categories
         else systems_present
         if systems
         else "no column names the systems",
@@ -191,9 +195,9 @@ def _on_systems(
     compared = any(np.isfinite(d.reference).any() and d.scorers for d in data.values())
     yield Finding(
         "agreement between systems",
-        systems >= CORRELATION and compared and not of_names,
+        systems >= CORRELATION and compared and not only_categories,
         "no response has a rating and a score" if not compared
-        else of_names if of_names
+        else only_categories if only_categories
         else systems_present if systems else "no column names the systems",
     )  # fmt: skip
     unrated = any(
@@ -206,8 +210,8 @@ def _on_systems(
     )
     yield Finding(
         "system means corrected by ratings",
-        unrated and systems > 0 and not of_names,
-        of_names if of_names
+        unrated and systems > 0 and not only_categories,
+        only_categories if only_categories
         else "no column names the systems" if not systems
         else "it takes judge scores on unrated responses in addition to rated ones",
     )  # fmt: skip

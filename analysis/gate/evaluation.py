@@ -181,8 +181,8 @@ def _key(
 def repeats_of_judges(scores: ScoreTable) -> int:
     """Largest number of a judge's repeat in the table; 0 where no judge scored twice."""
     rows = scores.frame
-    of_judges = rows["scorer_kind"] == "judge"
-    return int(rows.loc[of_judges, "repeat"].max()) if of_judges.any() else 0
+    by_judges = rows["scorer_kind"] == "judge"
+    return int(rows.loc[by_judges, "repeat"].max()) if by_judges.any() else 0
 
 
 def noise_floors(analysis: Analysis) -> dict[Key, float]:

@@ -14,7 +14,7 @@ from analysis.core.statistic import Target
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import TARGETS, USES, Answer, Use, UseDecision
 from analysis.render.decision_words import TARGET_WORDS, as_record
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 
 #: The answers that meet a requirement.
 _MEETING: dict[str, tuple[Answer, ...]] = {"yes": ("yes",), "likely": ("yes", "likely")}
@@ -101,7 +101,7 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
     AnalysisError
         There is no judge, or no such construct.
     """
-    answers = decisions(analysis, speaking(analysis)) if requirements else []
+    answers = decisions(analysis, verdict_subjects(analysis)) if requirements else []
     results = []
     for required in requirements:
         matching = [d for d in answers if required.asks(d)]

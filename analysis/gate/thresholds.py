@@ -162,20 +162,20 @@ def _no_match(threshold: Threshold, estimates: Sequence[Estimate]) -> str:
         close = get_close_matches(threshold.statistic, statistics, n=1, cutoff=0.5)
         hint = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(statistics)}."
         return f"unknown figure {threshold.statistic!r}: it is not in this report.{hint}"
-    of_statistic = [e for e in estimates if e.statistic == threshold.statistic]
+    same_statistic = [e for e in estimates if e.statistic == threshold.statistic]
     hints = []
     for name, values in (
-        ("construct", sorted({c for e in of_statistic for c in e.constructs})),
-        ("scorer", sorted({s for e in of_statistic for s in e.scorers})),
-        ("system", sorted({s for e in of_statistic for s in e.systems})),
-        ("scope", sorted({e.scope for e in of_statistic})),
-        ("target", sorted({e.target for e in of_statistic if e.target})),
+        ("construct", sorted({c for e in same_statistic for c in e.constructs})),
+        ("scorer", sorted({s for e in same_statistic for s in e.scorers})),
+        ("system", sorted({s for e in same_statistic for s in e.systems})),
+        ("scope", sorted({e.scope for e in same_statistic})),
+        ("target", sorted({e.target for e in same_statistic if e.target})),
     ):
         if getattr(threshold, name) is not None and getattr(threshold, name) not in values:
             hints.append(f"{name} is one of {', '.join(values) or 'none'}")
     for key in threshold.params:
         hints.append(
-            f"{key} is one of {', '.join(sorted({str(e.params.get(key)) for e in of_statistic}))}"
+            f"{key} is one of {', '.join(sorted({str(e.params.get(key)) for e in same_statistic}))}"
         )
     return f"no figure matches {threshold}; {'; '.join(hints) or 'this combination does not occur'}"
 

@@ -17,7 +17,7 @@ from analysis.core.context import Context
 from analysis.core.cuts import check_cuts
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.layouts import of_one_layout
+from analysis.core.layouts import select_layout
 from analysis.core.mark_table import MarkTable
 from analysis.core.options import Options, changed_fields
 from analysis.core.probe_table import ProbeTable
@@ -29,7 +29,7 @@ from analysis.core.unequal_queries import dominating
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
 from analysis.pipeline.decision_figures import figures_of_decisions, figures_of_uses
-from analysis.render.verdicts import compared, speaking
+from analysis.render.verdicts import compared, verdict_subjects
 from analysis.topics.agreement.categories import kappas, on_categories
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.order_of_presentation import order_effects
@@ -102,7 +102,7 @@ def answers(
 ) -> list[UseDecision]:
     """The answers on these uses of every judge, from the figures that decide them alone."""
     analysis = _analysis("Answers", _context(scores, None, options), partial(figures_of_uses, uses))
-    return decisions(analysis, speaking(analysis), uses)
+    return decisions(analysis, verdict_subjects(analysis), uses)
 
 
 def comparison(
@@ -163,7 +163,7 @@ def _context(
         scores = mapped.scores
         options = replace(options, scorer_notes={**options.scorer_notes, **notes})
     check_cuts(scores, options.cut)
-    scores, left_out = of_one_layout(scores, options.layout)
+    scores, left_out = select_layout(scores, options.layout)
     return Context(scores, preferences, options, left_out, probes, marks)
 
 
@@ -195,13 +195,13 @@ def _with_sections(analysis: Analysis) -> Analysis:
     """The analysis with the headings of all sections, and corrected for their comparisons."""
     from analysis.pipeline.sections import headings, sections_compared, sections_joint
 
-    of_report = claims(
+    report_claims = claims(
         compared(analysis),
         sections_compared(analysis),
         analysis.options.level,
         sections_joint(analysis),
     )
-    return replace(analysis, headings=headings(), claims=of_report)
+    return replace(analysis, headings=headings(), claims=report_claims)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

@@ -20,7 +20,7 @@ from analysis.render.limitations import not_established
 from analysis.render.output_files import as_json, csv_texts, json_text, schema
 from analysis.render.page import page
 from analysis.render.report_folder import check_folder
-from analysis.render.verdicts import speaking, verdicts, with_contradictions
+from analysis.render.verdicts import verdict_subjects, verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import disagreement_records
 from study.base.analysis_settings import AnalysisSettings
 
@@ -52,8 +52,8 @@ def as_document(
     return Document(
         analysis,
         with_contradictions(analysis, verdicts(analysis)),
-        tuple(decisions(analysis, speaking(analysis))),
-        tuple(corrected_means(analysis, speaking(analysis))),
+        tuple(decisions(analysis, verdict_subjects(analysis))),
+        tuple(corrected_means(analysis, verdict_subjects(analysis))),
         tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),

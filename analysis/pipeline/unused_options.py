@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analysis.core.context import ComparedScores, Context
-from analysis.core.cuts import PEOPLE, gives_verdicts
+from analysis.core.cuts import PEOPLE, gives_pass_or_fail
 from analysis.core.errors import AnalysisError, did_you_mean
 from analysis.core.options import Options
-from analysis.topics.binary.verdicts import people_decide
+from analysis.topics.binary.pass_fail_values import people_decide
 
 
 class Unused(NamedTuple):
@@ -37,7 +37,7 @@ class Spelling(NamedTuple):
     """How messages write options and values: for a command, or for Python."""
 
     option: Callable[[str], str]
-    given: Callable[[str, Any], str]
+    option_with_value: Callable[[str, Any], str]
 
 
 def _shown(value: object) -> str:
@@ -79,7 +79,7 @@ def check_unused(context: Context, given: Collection[str], spelling: Spelling = 
         found = RULES[field.name](context, value)
         if found is not None:
             shown = value if found.entry is None else {found.entry: value[found.entry]}
-            text = without_effect(spelling.given(field.name, shown), *found[:2])
+            text = without_effect(spelling.option_with_value(field.name, shown), *found[:2])
             faults.append(text)
     if faults:
         raise AnalysisError("\n".join(faults))
@@ -269,7 +269,7 @@ def _cut_unused(context: Context, key: str, cuts: Mapping[str, float]) -> Unused
             if scale is None or not scale.binary:
                 return None
             why = Unused(f"people pass or fail {each.construct}, on {scale}: nothing is to be cut")
-        elif gives_verdicts(context.scores, each.construct, name):
+        elif gives_pass_or_fail(context.scores, each.construct, name):
             why = Unused(f"{name} passes or fails {each.construct}: nothing is to be cut")
         elif people_decide(context, each.construct):
             return None

@@ -37,7 +37,7 @@ class Claim:
     description: str
     raters: int = 2
     responses: int = 1
-    of_several: str = ""
+    several_responses_claim: str = ""
     """The claim that takes its place from two responses to a query on; empty: it stays."""
     points: bool = False
     """Whether the effect is in points of the scale."""
@@ -69,19 +69,19 @@ def noise_of(signal: float, tau: float) -> float:
     return signal / math.tan(math.pi / 2 * tau)
 
 
-def of_rater(components: Components, responses: int, effect: float = 0.0) -> float:
+def rater_tau_b(components: Components, responses: int, effect: float = 0.0) -> float:
     """Tau-b of a rater with the true values, plus the effect."""
     return tau_b(_signal(components, responses), components.error) + effect
 
 
-def of_judge(components: Components, responses: int) -> float:
+def judge_tau_b(components: Components, responses: int) -> float:
     """Tau-b of the components' judge with the true values."""
     return tau_b(components.slope * _signal(components, responses), components.judge)
 
 
-def of_other_judge(components: Components, responses: int, effect: float) -> float:
+def worse_judge_tau_b(components: Components, responses: int, effect: float) -> float:
     """Tau-b of a judge that is worse than the components' judge by the effect."""
-    return of_judge(components, responses) - effect
+    return judge_tau_b(components, responses) - effect
 
 
 def _signal(components: Components, responses: int) -> float:

@@ -41,7 +41,7 @@ class Components:
             raise AnalysisError("query and response are both 0: responses do not differ")
 
     @property
-    def of_ratings(self) -> float:
+    def rating_sd(self) -> float:
         """Standard deviation of single ratings."""
         return math.hypot(self.query, self.response, self.rater, self.error)
 
@@ -107,7 +107,7 @@ def components_of(
     between = min(max(_between(means, place), 0.0), parts.response)
     usual = Components()
     spread = math.sqrt(parts.response + parts.rater + parts.residual)
-    slope, noise = usual.slope, usual.judge * spread / usual.of_ratings
+    slope, noise = usual.slope, usual.judge * spread / usual.rating_sd
     if judge is not None:
         machine = as_values(judge, "judge")[table.responses]
         both = np.isfinite(machine)

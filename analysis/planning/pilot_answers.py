@@ -51,15 +51,15 @@ class Pilot:
     def of(cls, scores: ScoreTable, construct: str, scorer: str) -> Pilot:
         """What one construct of a table has; queries that nobody rated are left out."""
         rows = scores.frame
-        of_construct = rows[rows["construct"] == construct]
-        human = of_construct["scorer_kind"].isin(["human", "adjudicated"])
-        human &= of_construct["value"].notna()
-        rated = of_construct.loc[human, "query_id"].unique()
-        kept = of_construct["query_id"].isin(rated)
-        kept &= human | (of_construct["scorer"] == scorer)
-        used = of_construct[kept].reset_index(drop=True)
+        construct_rows = rows[rows["construct"] == construct]
+        human = construct_rows["scorer_kind"].isin(["human", "adjudicated"])
+        human &= construct_rows["value"].notna()
+        rated = construct_rows.loc[human, "query_id"].unique()
+        kept = construct_rows["query_id"].isin(rated)
+        kept &= human | (construct_rows["scorer"] == scorer)
+        used = construct_rows[kept].reset_index(drop=True)
         groups = used.groupby("query_id", observed=True, sort=True).indices
-        raters = tuple(dict.fromkeys(of_construct.loc[human, "scorer"].astype(str)))
+        raters = tuple(dict.fromkeys(construct_rows.loc[human, "scorer"].astype(str)))
         places = tuple(np.asarray(rows_of) for rows_of in groups.values())
         return cls(replace(scores, frame=used), raters, places)
 
@@ -131,7 +131,7 @@ def power_of_pilot(
             for use in uses
             for raters in settings.raters
         ],
-        of_pilot=True,
+        from_pilot=True,
     )
 
 

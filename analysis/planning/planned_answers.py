@@ -17,7 +17,7 @@ from analysis.core.tables import ScoreTable
 from analysis.decisions.records import DecidingFigure, Use
 from analysis.decisions.standards import LEVEL_SHARE
 from analysis.pipeline.estimation import answers
-from analysis.planning.claim import Claim, ClaimOutcome, judge_with, of_rater
+from analysis.planning.claim import Claim, ClaimOutcome, judge_with, rater_tau_b
 from analysis.planning.components import Components
 from analysis.planning.simulated_study import Simulated
 from study.base.scales import Scale
@@ -67,7 +67,7 @@ def _order(use: Use) -> Callable[[Simulated, float], ClaimOutcome]:
     """A judge whose tau-b is that of a rater plus the effect, without a bias."""
 
     def decide(study: Simulated, effect: float) -> ClaimOutcome:
-        judge = judge_with(study, of_rater(study.components, study.design.responses, effect), 0)
+        judge = judge_with(study, rater_tau_b(study.components, study.design.responses, effect), 0)
         return _answered(use, study, judge, study.ratings)
 
     return decide
@@ -86,8 +86,8 @@ def _systems(study: Simulated, effect: float) -> ClaimOutcome:
     return _answered("rank_systems", study, judge, study.ratings + better[:, None])
 
 
-def _of_components(components: Components, responses: int, effect: float) -> float:
-    return of_rater(components, responses, effect)
+def _components_tau_b(components: Components, responses: int, effect: float) -> float:
+    return rater_tau_b(components, responses, effect)
 
 
 #: By use, as report.json has it.
@@ -97,14 +97,14 @@ ANSWERS: dict[str, Claim] = {
         "yes to choosing between responses: the judge's tau-b minus a rater's",
         1,
         2,
-        judge=_of_components,
+        judge=_components_tau_b,
     ),
     "order_responses": Claim(
         _order("order_responses"),
         "yes to ordering responses to different queries: likewise",
         1,
-        of_several="choose_between_responses",
-        judge=_of_components,
+        several_responses_claim="choose_between_responses",
+        judge=_components_tau_b,
     ),
     "rank_systems": Claim(
         _systems, "yes to ranking systems that are so many points apart", 1, 2, points=True
@@ -116,6 +116,6 @@ ANSWERS: dict[str, Claim] = {
         _order("replace_rater"),
         "yes to standing in for a rater: the judge's tau-b minus a rater's",
         3,
-        judge=_of_components,
+        judge=_components_tau_b,
     ),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from analysis.core.construct_data import mean_over
 from analysis.core.interval import Interval
-from analysis.planning.claim import Claim, ClaimOutcome, judge_with, of_other_judge, of_rater
+from analysis.planning.claim import Claim, ClaimOutcome, judge_with, rater_tau_b, worse_judge_tau_b
 from analysis.planning.planned_answers import ANSWERS
 from analysis.planning.simulated_study import Simulated, between_systems
 from analysis.render.verdict_facts import ENOUGH_RATERS, outcome
@@ -25,19 +25,19 @@ def _shown(interval: Interval, effect: float) -> bool:
 
 
 def _order(study: Simulated, effect: float) -> ClaimOutcome:
-    judge = judge_with(study, of_rater(study.components, study.design.responses, effect), 0)
+    judge = judge_with(study, rater_tau_b(study.components, study.design.responses, effect), 0)
     figure, interval = study.beside_a_rater(judge)
     return ClaimOutcome(figure, _shown(interval, effect), interval.p)
 
 
 def _non_inferiority(study: Simulated, margin: float) -> ClaimOutcome:
-    judge = judge_with(study, of_rater(study.components, study.design.responses), 0)
+    judge = judge_with(study, rater_tau_b(study.components, study.design.responses), 0)
     figure, interval = study.beside_a_rater(judge, 2 * study.level - 1)
     return ClaimOutcome(figure, interval.low > -margin)
 
 
 def _judges(study: Simulated, effect: float) -> ClaimOutcome:
-    tau = of_other_judge(study.components, study.design.responses, effect)
+    tau = worse_judge_tau_b(study.components, study.design.responses, effect)
     other = judge_with(study, tau, 1)
     people, names = mean_over(study.ratings), ("judge", "other")
     compared = Compared.of(study.judge, other, people, study.query, study.design.queries, names)
@@ -67,21 +67,21 @@ CLAIMS: dict[str, Claim] = {
     "human_ceiling_difference": Claim(
         _order,
         "judge orders better (above 0) or less well (below 0) than a rater",
-        judge=of_rater,
+        judge=rater_tau_b,
         like_these_from=ENOUGH_RATERS,
         family="verdict",
     ),
     "non_inferiority": Claim(
         _non_inferiority,
         "a judge that orders as well as a rater is worse by less than this margin",
-        judge=lambda components, responses, _: of_rater(components, responses),
+        judge=lambda components, responses, _: rater_tau_b(components, responses),
         like_these_from=ENOUGH_RATERS,
     ),
     "judge_difference": Claim(
         _judges,
         "judge orders better than another one",
         1,
-        judge=of_other_judge,
+        judge=worse_judge_tau_b,
         family="agreement",
     ),
     "ppi_difference": Claim(

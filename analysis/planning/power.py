@@ -69,7 +69,7 @@ class PowerPlan(Plan[PowerOfDesign, QueriesForPower]):
 
     claims: Mapping[str, float | None]
     report: PlannedReport
-    of_pilot: bool = False
+    from_pilot: bool = False
     """Whether its studies are drawn from the queries of a pilot."""
     p_needed: Mapping[str, float] = field(default_factory=dict)
 
@@ -183,8 +183,8 @@ def _reason(name: str, effect: float, components: Components, design: Design) ->
         return f"needs {claim.raters} raters"
     if design.responses < claim.responses:
         return f"needs {claim.responses} responses to a query"
-    if design.responses > 1 and claim.of_several:
-        return f"is of one response to a query; of several it is {claim.of_several}"
+    if design.responses > 1 and claim.several_responses_claim:
+        return f"is of one response to a query; of several it is {claim.several_responses_claim}"
     return claim.problem(components, design.responses, effect)
 
 

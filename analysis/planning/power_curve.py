@@ -31,8 +31,8 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
 
 def caption(plan: PowerPlan) -> str:
     """How the curves were computed."""
-    if plan.of_pilot:
-        return _of_pilot(plan)
+    if plan.from_pilot:
+        return _pilot_caption(plan)
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
     report = plan.report
     text = (
@@ -49,7 +49,7 @@ def caption(plan: PowerPlan) -> str:
     return text
 
 
-def _of_pilot(plan: PowerPlan) -> str:
+def _pilot_caption(plan: PowerPlan) -> str:
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
     return (
         f"{counted(plan.settings.runs, 'study', 'studies')} for each design, of queries that are "

@@ -130,13 +130,13 @@ def simulated(
     panel = np.random.SeedSequence(seed, spawn_key=(design.raters, run))
     severity = components.rater * np.random.default_rng(panel).normal(size=design.raters)
     error = components.error * rng.normal(size=(n, design.raters))
-    of_judge = rng.normal(size=n)
-    judge = components.slope * true + components.judge * of_judge
+    judge_noise = rng.normal(size=n)
+    judge = components.slope * true + components.judge * judge_noise
     further = components.query * rng.normal(size=(judged, 1))
     further = further + components.response * rng.normal(size=(judged, design.responses))
     unrated = components.slope * further + components.judge * rng.normal(size=further.shape)
     ratings = true[:, None] + severity + error
-    noise = np.stack([of_judge, rng.normal(size=n)])
+    noise = np.stack([judge_noise, rng.normal(size=n)])
     return Simulated(
         ratings, judge, unrated, query, design, level, seed, components, true, noise, width
     )  # fmt: skip

@@ -136,19 +136,19 @@ def _shared_limits(whole: Sequence[UseDecision]) -> tuple[str, ...]:
     return tuple(limit for limit in asked[0].limits if all(limit in d.limits for d in asked))
 
 
-def _repeated_limits(of_construct: Sequence[UseDecision]) -> Mapping[str, list[UseDecision]]:
+def _repeated_limits(construct_decisions: Sequence[UseDecision]) -> Mapping[str, list[UseDecision]]:
     """What qualifies several answers on a construct, with these answers."""
     found: dict[str, list[UseDecision]] = {}
-    for decision in of_construct:
+    for decision in construct_decisions:
         if decision.figures and decision.answer != "no":
             for limit in decision.limits:
                 found.setdefault(limit, []).append(decision)
     return {limit: answers for limit, answers in found.items() if len(answers) > 1}
 
 
-def repeated_remarks(of_construct: Sequence[UseDecision]) -> Iterator[str]:
+def repeated_remarks(construct_decisions: Sequence[UseDecision]) -> Iterator[str]:
     """What qualifies several answers on a construct: 'Choose, level: ...'."""
-    for limit, answers in _repeated_limits(of_construct).items():
+    for limit, answers in _repeated_limits(construct_decisions).items():
         uses = dict.fromkeys(COLUMNS[d.use] for d in answers)
         yield in_words(fact("for_answers", uses=", ".join(uses), limits=limit))
 

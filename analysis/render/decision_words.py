@@ -203,7 +203,11 @@ def phrase(described: Described, figure: DecidingFigure) -> str:
     if e.statistic in {"bias", "choice_regret", "decision"}:
         # Preferences have no scale.
         slots |= _in_points(described, figure)
-    own = {"choice_regret": _of_choice, "decision": _of_pair, "concordance_difference": _of_repeat}
+    own = {
+        "choice_regret": _choice_words,
+        "decision": _pair_words,
+        "concordance_difference": _repeat_words,
+    }
     further = own[e.statistic](described, e) if e.statistic in own else {}
     return in_words(Fact(e.statistic, slots | further))
 
@@ -218,17 +222,17 @@ def _in_points(described: Described, figure: DecidingFigure) -> dict[str, object
     }
 
 
-def _of_repeat(_: Described, e: Estimate) -> dict[str, object]:
+def _repeat_words(_: Described, e: Estimate) -> dict[str, object]:
     return {key: float(str(e.params[key])) for key in ("judge", "repeat")}
 
 
-def _of_choice(_: Described, e: Estimate) -> dict[str, object]:
+def _choice_words(_: Described, e: Estimate) -> dict[str, object]:
     judged = e.params.get("judged_queries")
     of = fact("ratings_of", rated=e.n_queries, judged=judged) if isinstance(judged, int) else None
     return {"best": ", which people find best as well," if e.ci_high <= 0 else "", "known": of}
 
 
-def _of_pair(described: Described, e: Estimate) -> dict[str, object]:
+def _pair_words(described: Described, e: Estimate) -> dict[str, object]:
     construct = e.constructs[0]
     scales = {
         "people": described.human_scale(construct),

@@ -90,11 +90,11 @@ def answers_by_judge(document: Document) -> list[JudgeAnswers]:
     """The answers of each judge, in the order of the decisions."""
     results = []
     for opening in openings_of(document.analysis, document.decisions):
-        of_scorer = [d for d in document.decisions if d.scorer == opening.scorer]
+        scorer_decisions = [d for d in document.decisions if d.scorer == opening.scorer]
         asked = [
             use
             for use in USE_WORDS
-            if any(d.use == use and d.answer != "not_applicable" for d in of_scorer)
+            if any(d.use == use and d.answer != "not_applicable" for d in scorer_decisions)
         ]
         rows = tuple(_rows(document, opening.scorer, asked))
         uses = tuple(COLUMNS[use] for use in asked)
@@ -108,22 +108,22 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
         for means in document.corrected_means
         if means.scorer == scorer and means.half_width > 0
     }
-    of_scorer = [decision for decision in document.decisions if decision.scorer == scorer]
+    scorer_decisions = [decision for decision in document.decisions if decision.scorer == scorer]
     return [
-        _row(document, of_scorer, key, asked, corrected)
-        for key in dict.fromkeys(decision.construct for decision in of_scorer)
+        _row(document, scorer_decisions, key, asked, corrected)
+        for key in dict.fromkeys(decision.construct for decision in scorer_decisions)
     ]
 
 
 def _row(
     document: Document,
-    of_scorer: Sequence[UseDecision],
+    scorer_decisions: Sequence[UseDecision],
     construct: str | None,
     asked: Sequence[Use],
     corrected: Mapping[str, str],
 ) -> ConstructAnswers:
-    own = [d for d in of_scorer if d.construct == construct and d.use in asked]
-    lines = tuple(map(_shown, answer_lines(document.analysis, of_scorer, construct)))
+    own = [d for d in scorer_decisions if d.construct == construct and d.use in asked]
+    lines = tuple(map(_shown, answer_lines(document.analysis, scorer_decisions, construct)))
     cells = tuple(_cell([d for d in own if d.use == use]) for use in asked)
     if construct is None:
         return ConstructAnswers("The judge as a whole", lines, cells)
@@ -159,8 +159,14 @@ def picture(document: Document) -> Figure | None:
 
 def next_steps(document: Document) -> list[str]:
     """What a reader can do about the answers, the most useful first."""
-    of_constructs = [decision for decision in document.decisions if decision.construct is not None]
-    steps = (_rate_more(of_constructs), _correct(document, of_constructs), _check(of_constructs))
+    construct_decisions = [
+        decision for decision in document.decisions if decision.construct is not None
+    ]
+    steps = (
+        _rate_more(construct_decisions),
+        _correct(document, construct_decisions),
+        _check(construct_decisions),
+    )
     return [in_words(step) for step in steps if step is not None]
 
 

@@ -68,17 +68,17 @@ def openings(
     results = []
     for scorer in dict.fromkeys(of.scorer for of in facts):
         own = [of for of in facts if of.scorer == scorer]
-        of_scorer = [d for d in decisions if d.scorer == scorer]
-        whole = [d for d in of_scorer if d.construct is None]
+        scorer_decisions = [d for d in decisions if d.scorer == scorer]
+        whole = [d for d in scorer_decisions if d.construct is None]
         compared, constructs = _said_once(
-            _compared(described, own), [_of_construct(described, estimates, of) for of in own]
+            _compared(described, own), [_construct_opening(described, estimates, of) for of in own]
         )
         results.append(
             JudgeOpening(
                 scorer,
                 compared,
                 constructs,
-                tuple(answer_lines(described, of_scorer)),
+                tuple(answer_lines(described, scorer_decisions)),
                 shared_remarks(whole),
                 _not_asked(whole),
             )
@@ -90,8 +90,8 @@ def _said_once(
     compared: str, constructs: Sequence[ConstructOpening]
 ) -> tuple[str, tuple[ConstructOpening, ...]]:
     """What was compared, with the raters that the bias on each of several constructs is about."""
-    of_bias = [line for of in constructs for line in of.agreement if line.startswith(_BIAS)]
-    if len(of_bias) < 2 or not all(line.endswith(_LIKE_THESE) for line in of_bias):
+    bias_lines = [line for of in constructs for line in of.agreement if line.startswith(_BIAS)]
+    if len(bias_lines) < 2 or not all(line.endswith(_LIKE_THESE) for line in bias_lines):
         return compared, tuple(constructs)
     shorter = (
         replace(of, agreement=tuple(line.removesuffix(_LIKE_THESE) for line in of.agreement))
@@ -187,7 +187,7 @@ def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
     return words if other is None else f"{words}, the judge's {other}"
 
 
-def _of_construct(
+def _construct_opening(
     described: Described, estimates: EstimateList, of: ScoredFacts
 ) -> ConstructOpening:
     figures = _Figures(estimates, of)
@@ -202,8 +202,8 @@ def _of_construct(
         agreement = _on_grades(described, figures)
     reversed_note = reversed_order(figures.first(ORDER, scope=of.scope))
     rater = reversed_rater(estimates.select("rater_against_others"), of)
-    of_rater = None if rater is None else note_on_rater(rater)
-    patterns = [note for note in (of.pattern or reversed_note, of_rater) if note]
+    rater_note = None if rater is None else note_on_rater(rater)
+    patterns = [note for note in (of.pattern or reversed_note, rater_note) if note]
     return ConstructOpening(
         described.full_name(of.construct),
         tuple(line if isinstance(line, str) else in_words(line) for line in agreement),

@@ -134,7 +134,7 @@ def summary(document: Document) -> str:
     if scores.systems:
         parts.append(counted(len(scores.systems), "system"))
     for kind, noun in (("human", "rater"), ("judge", "judge"), ("metric", "metric")):
-        names = [name for name, of_scorer in kinds.items() if of_scorer == kind]
+        names = [name for name, scorer_kind in kinds.items() if scorer_kind == kind]
         derived = sum(name in document.analysis.options.derived_from for name in names)
         if len(names) > derived:
             parts.append(counted(len(names) - derived, noun))

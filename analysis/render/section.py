@@ -95,8 +95,8 @@ def without_metrics(table: Table, compared: Collection[str], kinds: Mapping[str,
     kept = []
     for number, row in enumerate(table.rows):
         named = {cell.text for cell in row[: table.heads]} & kinds.keys()
-        of_metric = named & set(compared) and all(kinds[name] == "metric" for name in named)
-        if not of_metric:
+        metrics_alone = named & set(compared) and all(kinds[name] == "metric" for name in named)
+        if not metrics_alone:
             kept.append((number, named))
     if len(kept) == len(table.rows) or not any(
         kinds[name] == "judge" for _, named in kept for name in named

@@ -173,7 +173,7 @@ class TableBuilder:
         )
 
 
-def of_one(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimate | None:
+def scorer_estimate(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimate | None:
     """The estimate of exactly this scorer or mean of raters (params.of)."""
     scorer = where.get("of")
     candidates = analysis.estimates.select(statistic, **where)

@@ -57,9 +57,9 @@ def print_answers(
         if name in notes:
             say(f"{name} ({kinds[name]}): {notes[name]}")
     for opening in openings_of(analysis, decisions):
-        of_scorer = [d for d in decisions if d.scorer == opening.scorer]
+        scorer_decisions = [d for d in decisions if d.scorer == opening.scorer]
         if not opened:
-            print_opening(analysis, opening, of_scorer)
+            print_opening(analysis, opening, scorer_decisions)
         means = [c for c in corrected if c.scorer == opening.scorer and c.half_width > 0]
         if means:
             parts = (

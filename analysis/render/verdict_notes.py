@@ -220,14 +220,15 @@ def influence_notes(facts: VerdictFacts, comparison: Comparison) -> Iterator[Fac
 
 def reading(analysis: Analysis) -> str:
     """What the brackets of the verdicts are, and for how much a claim is corrected."""
-    of_both = analysis.estimates.select(
+    correlations = analysis.estimates.select(
         "human_ceiling_difference", target="raters_like_these", measure=ORDER
     )
     name = "brackets"
     if analysis.options.reference == "adjudicated":
         name = "brackets_adjudicated"
     elif any(
-        VerdictFacts(analysis, e.constructs[0], e.scorers[0]).target == e.target for e in of_both
+        VerdictFacts(analysis, e.constructs[0], e.scorers[0]).target == e.target
+        for e in correlations
     ):
         name = "brackets_of_both"
     found = fact(name, level=analysis.options.level)

@@ -58,7 +58,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
     [('QR', 'llm', 'undecided')]
     """
     results = []
-    for construct, data, names in _speaking(analysis):
+    for construct, data, names in _verdict_subjects(analysis):
         for scorer in names:
             kind = "judge" if data.kinds[scorer] == "judge" else "metric"
             name = scorer if len(names) > 1 else f"the {kind}"
@@ -70,7 +70,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
     """The comparisons from which verdicts make claims: of order, of level, of categories."""
-    for construct, scorer in speaking(analysis):
+    for construct, scorer in verdict_subjects(analysis):
         facts = VerdictFacts(analysis, construct, scorer)
         if facts.nominal:
             yield from facts.select("kappa_difference", scorer=scorer)[:1]
@@ -80,12 +80,14 @@ def compared(analysis: Analysis) -> Iterator[Estimate]:
             yield facts.bias
 
 
-def speaking(analysis: Analysis) -> list[tuple[str, str]]:
+def verdict_subjects(analysis: Analysis) -> list[tuple[str, str]]:
     """The constructs and scorers that a verdict is about."""
-    return [(construct, name) for construct, _, names in _speaking(analysis) for name in names]
+    return [
+        (construct, name) for construct, _, names in _verdict_subjects(analysis) for name in names
+    ]
 
 
-def _speaking(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str]]]:
+def _verdict_subjects(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str]]]:
     """Each construct with the scorers that have a verdict."""
     preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
     whole = analysis.context.whole
@@ -243,13 +245,17 @@ def _beside_preferences(
     """Each scorer with what is found; one fact without a scorer where there is none."""
     on = analysis.estimates.select("pearson", construct=construct, on="preferences")
     on = [e for e in on if e.defined]
-    of_people = [e.value for e in on if set(e.scorers) <= raters]
-    of_scorers = [e for e in on if not set(e.scorers) <= raters]
-    mean = {"n": len(of_people), "mean": sum(of_people) / len(of_people)} if of_people else {}
-    for e in of_scorers:
+    rater_correlations = [e.value for e in on if set(e.scorers) <= raters]
+    scorer_estimates = [e for e in on if not set(e.scorers) <= raters]
+    mean = (
+        {"n": len(rater_correlations), "mean": sum(rater_correlations) / len(rater_correlations)}
+        if rater_correlations
+        else {}
+    )
+    for e in scorer_estimates:
         among = fact("among_raters", **mean) if mean else None
         yield e.scorers[0], _preferred(analysis, construct, e, among)
-    if not of_scorers:
+    if not scorer_estimates:
         statement = fact("preferences_correlate", **mean) if mean else "people gave preferences"
         yield "", fact("only_preferences", construct=construct, statement=statement)
 

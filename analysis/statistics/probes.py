@@ -50,12 +50,12 @@ def query_means(parts: Sequence[Part], n_queries: int) -> StatisticFamily:
         counts[:, place] = np.bincount(part.query, minlength=n_queries)
         totals[:, place] = np.bincount(part.query, weights=part.values, minlength=n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         number = weights @ counts
         return ratio(weights @ totals, number, number > 0)
 
     return StatisticFamily(
-        of_weights,
+        weighted_statistic,
         counts > 0,
         np.array([part.values.size for part in parts], dtype=np.int64),
         np.array([part.n_dropped for part in parts], dtype=np.int64),
@@ -107,13 +107,13 @@ def difference_of_means(
     family = query_means([Part(scores[group], codes[group]) for group in groups], total)
     empty = [name for name, group in zip(names, groups, strict=True) if not group.any()]
 
-    def of_weights(weights: FloatArray) -> FloatArray:
-        group_means = family.of_weights(weights)
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
+        group_means = family.weighted_statistic(weights)
         return np.asarray(group_means[:, 0] - group_means[:, 1])
 
     used = int(sum(np.count_nonzero(group) for group in groups))
     return QueryStatistic(
-        of_weights,
+        weighted_statistic,
         np.asarray(family.contributing.any(axis=1)),
         used,
         int(np.count_nonzero(present)) - used,

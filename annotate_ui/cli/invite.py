@@ -313,11 +313,11 @@ def _reject_or_restore(
     done = (restore if rejected is None else reject)(study, rater, one)
     values, slots = counted(done.values, "value"), counted(done.slots, "slot")
     folder = shell_word(study.folder)
-    of_item = "" if item is None else f" --item {shell_word(item)}"
+    item_option = "" if item is None else f" --item {shell_word(item)}"
     if rejected is None:
         lines = [f"{code}: {values} restored; {slots} of theirs again."]
         lines.append(f"Next: ccrs invite {folder} {shell_word(code)}   (if their link has ended)")
     else:
         lines = [f"{code}: {values} rejected, kept and in no figure; {slots} released for others."]
-        lines.append(f"Undo: ccrs invite {folder} --restore {shell_word(code)}{of_item}")
+        lines.append(f"Undo: ccrs invite {folder} --restore {shell_word(code)}{item_option}")
     print_result({"rater": code, "values": done.values, "slots": done.slots}, lines, as_json)

@@ -87,9 +87,9 @@ def action_items(
     folder = quote(str(study.folder))
     have_left = {rater.rater for rater in raters if rater.phase == "left"}
     items = [
-        *_of_raters(study, raters, paused),
-        *_of_signals(study, [rater for rater in signals if rater.rater not in have_left]),
-        *_of_stopping(study, stopping),
+        *_rater_items(study, raters, paused),
+        *_signal_items(study, [rater for rater in signals if rater.rater not in have_left]),
+        *_stopping_items(study, stopping),
     ]
     if paused:
         text = "The campaign is paused: nothing new is opened for raters"
@@ -109,7 +109,7 @@ def action_items(
     return tuple(sorted(items, key=lambda item: _RANKED.index(item.code)))
 
 
-def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[ActionItem]:
+def _rater_items(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[ActionItem]:
     folder = quote(str(study.folder))
     for rater in raters:
         code, training = rater.rater, rater.training
@@ -154,7 +154,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
                 yield ActionItem("idle", code, text, remove)
 
 
-def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[ActionItem]:
+def _signal_items(study: Study, signals: Sequence[RaterSignals]) -> Iterator[ActionItem]:
     command = f"ccrs watch {quote(str(study.folder))} --json"
     for rater in signals:
         texts: dict[str, list[str]] = {}
@@ -168,7 +168,7 @@ def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[Actio
             yield ActionItem(kind, rater.rater, text, command)
 
 
-def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[ActionItem]:
+def _stopping_items(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[ActionItem]:
     for state in (stopping or {}).get("constructs", ()):
         if state["stop"] or state["half_width"] is None:
             continue

@@ -57,10 +57,10 @@ def activity(connection: Connection, records: CampaignRecords) -> tuple[RaterAct
         entered["counts"] & entered["value"].notna() & entered["purpose"].isin(MEASURING)
     ]
     by_construct: dict[Any, pd.DataFrame] = dict(iter(counting.groupby("construct")))
-    of_rater: dict[Any, pd.DataFrame] = dict(iter(counting.groupby("rater")))
+    by_rater: dict[Any, pd.DataFrame] = dict(iter(counting.groupby("rater")))
     found = []
     for rater in entered["rater"].drop_duplicates():
-        own = of_rater.get(rater, counting.iloc[:0])
+        own = by_rater.get(rater, counting.iloc[:0])
         values, others = {}, {}
         for construct, rows in own.groupby("construct", sort=False):
             same = by_construct[construct]

@@ -48,8 +48,8 @@ def stored_checks(connection: Connection) -> list[AttentionCheck]:
         .where(expected_values.c.purpose == "check")
         .order_by(expected_values.c.id)
     ):
-        of_response = ranges.setdefault((row.query_id, row.response_id), {})
-        of_response[row.construct_key] = (row.low, row.high)
+        response_ranges = ranges.setdefault((row.query_id, row.response_id), {})
+        response_ranges[row.construct_key] = (row.low, row.high)
     return pairs + [AttentionCheck(*check, by_construct) for check, by_construct in ranges.items()]
 
 

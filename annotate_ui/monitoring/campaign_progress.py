@@ -155,15 +155,15 @@ def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgre
     expected = expected[expected["once"] & expected["assignment"].isin(measuring)]
     progress = []
     for construct in study.config.constructs:
-        of_construct = entered[entered["construct"] == construct.key]
+        construct_rows = entered[entered["construct"] == construct.key]
         progress.append(
             ConstructProgress(
                 construct=construct.key,
-                values=int(of_construct["counts"].sum()),
+                values=int(construct_rows["counts"].sum()),
                 expected=int((expected["construct"] == construct.key).sum()),
-                after_reveal=int(of_construct["after_reveal"].sum()),
-                cannot_judge=int((of_construct["status"] == "cannot_judge").sum()),
-                skipped=int((of_construct["status"] == "skipped").sum()),
+                after_reveal=int(construct_rows["after_reveal"].sum()),
+                cannot_judge=int((construct_rows["status"] == "cannot_judge").sum()),
+                skipped=int((construct_rows["status"] == "skipped").sum()),
             )
         )
     return tuple(progress)

@@ -100,12 +100,12 @@ def _signals(study: Study, *, as_entered: bool = False) -> tuple[list[RaterSigna
         RaterSignals(
             str(code),
             (
-                *_of_values(rater_id, values, study.config.seed),
+                *_value_signals(rater_id, values, study.config.seed),
                 *([stretches[rater_id]] if rater_id in stretches else []),
                 too_fast(shares.get(code, [])),
                 checks_missed(missed.get(code, [])),
-                *_of_agreement(code, by_construct),
-                *_of_passages(main[main["rater_id"] == rater_id]),
+                *_agreement_signals(code, by_construct),
+                *_passage_signals(main[main["rater_id"] == rater_id]),
             ),
         )
         for rater_id, code in raters.items()
@@ -122,7 +122,7 @@ def _values(rows: pd.DataFrame) -> ConstructValues:
     return ConstructValues(rater, response, query, rows["value"].to_numpy(dtype=np.float64))
 
 
-def _of_values(rater: Any, values: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
+def _value_signals(rater: Any, values: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
     for construct, rows in values.items():
         is_rater = rows.rater == rater
         if is_rater.any():
@@ -132,7 +132,7 @@ def _of_values(rater: Any, values: dict[str, ConstructValues], seed: int) -> Ite
             yield many_missing(own_rows, others, construct)
 
 
-def _of_passages(main: pd.DataFrame) -> Iterator[Signal]:
+def _passage_signals(main: pd.DataFrame) -> Iterator[Signal]:
     for construct, rows in main[main["value"].notna()].groupby("construct", sort=False):
         signal = passages_unopened(list(rows["passages_opened"]), str(construct))
         if signal is not None:
@@ -242,7 +242,7 @@ def low_agreement(rater: AgreementWithOthers, others: list[AgreementWithOthers])
     )
 
 
-def _of_agreement(
+def _agreement_signals(
     code: str, by_construct: dict[str, list[AgreementWithOthers]]
 ) -> Iterator[Signal]:
     for raters in by_construct.values():

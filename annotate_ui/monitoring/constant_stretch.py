@@ -114,15 +114,15 @@ def constant_stretches(raters: Mapping[int, RatedResponses]) -> dict[int, Signal
         if queries is None:
             # For most raters the same constructs are left out.
             queries = by_constructs[telling.tobytes()] = {
-                key: _of_queries(of.query, of.value[:, telling], repeated[key][:, telling])
+                key: _query_runs(of.query, of.value[:, telling], repeated[key][:, telling])
                 for key, of in raters.items()
             }
-        of_others = [of for key, of in queries.items() if key != rater]
-        signals[rater] = _signal(own, repeated[rater][:, telling], queries[rater], of_others)
+        other_queries = [of for key, of in queries.items() if key != rater]
+        signals[rater] = _signal(own, repeated[rater][:, telling], queries[rater], other_queries)
     return signals
 
 
-def _of_queries(query: IntArray, value: FloatArray, repeated: FloatArray) -> _Queries:
+def _query_runs(query: IntArray, value: FloatArray, repeated: FloatArray) -> _Queries:
     known = np.isfinite(repeated)
     names, place = np.unique(query, return_inverse=True)
     total = np.bincount(place, known.sum(axis=1), names.size)

@@ -76,8 +76,8 @@ def _training_responses(connection: Connection) -> int:
 def _check_queries(connection: Connection) -> int:
     """Return the number of queries with responses that are checks."""
     imported = select(expected_values.c.response_id).where(expected_values.c.purpose == "check")
-    of_checks = or_(
+    is_check = or_(
         responses.c.id.in_(select(check_pairs.c.damaged_id)), responses.c.id.in_(imported)
     )
-    count = select(func.count(responses.c.query_id.distinct())).where(of_checks)
+    count = select(func.count(responses.c.query_id.distinct())).where(is_check)
     return int(connection.execute(count).scalar_one())

@@ -18,7 +18,7 @@ from analysis.core.computation import one_blas_thread
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.layouts import of_one_layout
+from analysis.core.layouts import select_layout
 from analysis.core.options import Options
 from analysis.core.statistic import ORDER, within_ranges
 from analysis.core.tables import ScoreTable
@@ -181,7 +181,7 @@ def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -
     names = {c.key: c.name for c in config.constructs}
     asked = human if judge is None else human | (frame["scorer"] == judge)
     rows = frame[asked & frame["construct"].isin(list(scales))]
-    scores, left_out = of_one_layout(ScoreTable.from_frame(rows, scales, scorer_scales, names))
+    scores, left_out = select_layout(ScoreTable.from_frame(rows, scales, scorer_scales, names))
     options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.level)
     return Context(scores, None, options, layout_left_out=left_out and left_out.split(";")[0])
 
@@ -215,8 +215,8 @@ def _judge_agreement(context: Context) -> Iterator[Estimate]:
     """Yield agreement of the judge with people, its bias, and its order compared with a rater's."""
     yield from judge_against_humans(context.ordered, (ORDER, "pearson", "bias"), _SCOPES)
     # A look in between is at these raters.
-    of_all = ceilings(context.ordered, (ORDER,))
-    yield from (figure for figure in of_all if figure.target == "these_raters")
+    all_ceilings = ceilings(context.ordered, (ORDER,))
+    yield from (figure for figure in all_ceilings if figure.target == "these_raters")
     yield from on_categories(context)
 
 

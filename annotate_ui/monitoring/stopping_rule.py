@@ -87,7 +87,7 @@ def stopping_state(study: Study) -> StoppingState:
         frame = score_table(connection, versions, config=study.config)
     means = _query_means(study, frame)
     states = tuple(
-        _of_construct(study, key, records, names, means)
+        _construct_stopping(study, key, records, names, means)
         for key in keys
         if not rule.constructs or key in rule.constructs
     )
@@ -115,11 +115,11 @@ def completed_queries(records: CampaignRecords, construct: str) -> list[int]:
 def _assigned(records: CampaignRecords, construct: str) -> pd.DataFrame:
     main, expected = records.assignments, records.expected
     main = main[(main["purpose"] == "main") & (main["repeat"] == 0) & main["live"]]
-    of_construct = expected[expected["once"] & (expected["construct"] == construct)]
-    return main[main["assignment"].isin(of_construct["assignment"])]
+    construct_slots = expected[expected["once"] & (expected["construct"] == construct)]
+    return main[main["assignment"].isin(construct_slots["assignment"])]
 
 
-def _of_construct(
+def _construct_stopping(
     study: Study,
     construct: str,
     records: CampaignRecords,

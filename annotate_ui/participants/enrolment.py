@@ -21,7 +21,7 @@ from annotate_ui.participants.recruiter_ids import (
     has_form,
     is_same_id,
     normalized_id,
-    of_raters,
+    rater_attributes,
 )
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.participation import paused
@@ -132,7 +132,7 @@ def enrol(
             raise EnrolmentRefusedError(
                 "full", f"No open slot is left for raters who join by {link.name!r}."
             )
-        ((_, rater_id),) = make_raters(connection, 1, of_raters(link.attributes))
+        ((_, rater_id),) = make_raters(connection, 1, rater_attributes(link.attributes))
         connection.execute(
             insert(enrolments).values(
                 link_id=link.id, rater_id=rater_id, external_id=external_id, created_at=now()

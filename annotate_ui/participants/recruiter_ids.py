@@ -88,7 +88,7 @@ def form_of(attributes: Mapping[str, Any]) -> str | None:
     return None if form is None else str(form)
 
 
-def of_raters(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def rater_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a link stores of the raters who join: all but the form of their ids."""
     return {name: value for name, value in attributes.items() if name != _FORM}
 

@@ -123,7 +123,7 @@ def show_feedback(
         question=texts.question if "question" in shown else None,
         response=texts.text if "response" in shown else None,
         answers=_answers(connection, study, page, work, rater_id),
-        training=_of_attempt(connection, study, work, page, rater_id),
+        training=_attempt_state(connection, study, work, page, rater_id),
     )
 
 
@@ -177,7 +177,7 @@ def _answers(
     return tuple(views)
 
 
-def _of_attempt(
+def _attempt_state(
     connection: Connection, study: Study, work: Work, page: TaskPage, rater_id: int
 ) -> TrainingState | None:
     """Return how an attempt at the training went, on the last of its pages."""

@@ -47,10 +47,10 @@ def decided_comparisons(
 ) -> list[HistoryComparison]:
     """Return the comparisons that a rater has made; what was decided last comes first."""
     mine = rater_comparisons(connection, config, rater_id)
-    of_rater = decisions.c.comparison_id.in_(
+    by_rater = decisions.c.comparison_id.in_(
         select(comparisons.c.id).where(comparisons.c.rater_id == rater_id)
     )
-    rows: Any = connection.execute(select(newest_decisions(of_rater)))
+    rows: Any = connection.execute(select(newest_decisions(by_rater)))
     newest = {row.comparison_id: row for row in rows}
     dated = []
     for number, comparison in enumerate(mine, 1):
@@ -233,13 +233,13 @@ def _done(
 def _newest(
     connection: Connection, rater_id: int
 ) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
-    rows = connection.execute(select(newest_ratings(_of_rater(ratings, rater_id))))
+    rows = connection.execute(select(newest_ratings(_by_rater(ratings, rater_id))))
     return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}
 
 
 def _marks(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, bool]]:
     """Return how much is marked, and whether that is kept without counting."""
-    rows = connection.execute(select(newest_marks(_of_rater(sentence_marks, rater_id))))
+    rows = connection.execute(select(newest_marks(_by_rater(sentence_marks, rater_id))))
     return {
         (row.assignment_id, row.construct_key): (len(row.ranges), row.after_reveal)
         for row in rows
@@ -247,7 +247,7 @@ def _marks(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple
     }
 
 
-def _of_rater(answers: Subquery, rater_id: int) -> ColumnElement[bool]:
+def _by_rater(answers: Subquery, rater_id: int) -> ColumnElement[bool]:
     mine = select(assignments.c.id).where(
         assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL
     )

@@ -113,18 +113,18 @@ def readable_replies(
         spec = config.construct_spec(row.construct_key)
         if place not in found or spec is None:
             continue
-        of_owner = found[place]
+        stored_reply = found[place]
         readable.append(
             ReadableReply(
                 spec.name,
                 config.rating.language,
                 addresses.get(place),
-                of_owner.said,
-                of_owner.said != said(row.comment, row.flags),
-                of_owner.words,
-                of_owner.at,
-                not of_owner.read,
-                of_owner.id,
+                stored_reply.said,
+                stored_reply.said != said(row.comment, row.flags),
+                stored_reply.words,
+                stored_reply.at,
+                not stored_reply.read,
+                stored_reply.id,
             )
         )
     return sorted(readable, key=lambda one: one.id, reverse=True)

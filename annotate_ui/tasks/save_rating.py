@@ -77,7 +77,7 @@ class _Shown:
     stage: int
     fields: tuple[Sees, ...]
     repeat: int
-    of_assignment: bool
+    in_assignment: bool
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def opened_step(
     if assignment.released_at is not None and has_rejected(connection, assignment.id):
         raise NotYoursError
     shown = _reveals(connection, rater_id, assignment)
-    step = next((v for v in shown if v.of_assignment and v.stage == stage), None)
+    step = next((v for v in shown if v.in_assignment and v.stage == stage), None)
     if step is None:
         raise NotYoursError
     construct = _construct(study, assignment, stage, given.construct_key)

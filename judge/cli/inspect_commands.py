@@ -63,7 +63,7 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
     versions = list_versions(folder)
     lines = [
         f"{version.name}  ({', '.join(version.constructs)}; {version.hash[:12]}"
-        f"{'; of this study' if version.of_study else ''})"
+        f"{'; of this study' if version.in_study else ''})"
         for version in versions
     ]
     print_result([asdict(version) for version in versions], lines, as_json)

@@ -161,9 +161,9 @@ def show_measurements(
         passages=list(content.passages or ()),
         measurements=[
             _explained(measured, reasons.get(measured.scorer))
-            for key, of_metric in stored.values.items()
+            for key, metric_values in stored.values.items()
             if key in chosen
-            for measured in of_metric
+            for measured in metric_values
         ],
         marked={construct: sentences for (construct, _), sentences in marked.items()},
         evidence=[_evidence(study, suite, content) for suite in suites],

@@ -63,10 +63,10 @@ def measured_values(
 
     `versions` are the current versions of the constructs.
     """
-    of_runs = select(judgments.c.run_id).where(judgments.c.response_id == response)
-    statement = select(judge_runs).where(judge_runs.c.id.in_(of_runs))
+    run_ids = select(judgments.c.run_id).where(judgments.c.response_id == response)
+    statement = select(judge_runs).where(judge_runs.c.id.in_(run_ids))
     runs = {run["id"]: dict(run) for run in connection.execute(statement).mappings()}
-    stored = [*_of_judgments(connection, response, runs), *_of_scores(connection, response)]
+    stored = [*_judgment_values(connection, response, runs), *_score_values(connection, response)]
     current, other = list[_Stored](), list[_Stored]()
     for each in stored:
         now = versions.get(each.measured.construct)
@@ -103,7 +103,7 @@ def _place(stored: _Stored) -> tuple[bool, int, str, str, int]:
     return stored.run is None, in_suite, measured.scorer, measured.construct, measured.repeat
 
 
-def _of_judgments(
+def _judgment_values(
     connection: Connection, response: int, runs: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[_Stored]:
     columns = ("run_id", "construct_key", "construct_version", "repeat", "value",
@@ -124,7 +124,7 @@ def _of_judgments(
             yield _Stored(metric_of(run), row.run_id, row.construct_version, measured)
 
 
-def _of_scores(connection: Connection, response: int) -> Iterator[_Stored]:
+def _score_values(connection: Connection, response: int) -> Iterator[_Stored]:
     """Yield the values of metrics without a model, and imported ones, with their last input."""
     earlier = earlier_inputs(connection)
     is_metric = (scores.c.response_id == response, scores.c.scorer_kind == "metric")

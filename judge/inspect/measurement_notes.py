@@ -103,12 +103,12 @@ def unread_notes(
         key = metric_of(run)
         if run_metric(run, folder, files.get(key)) is None:
             found.setdefault((suite_of(key), str(run["prompt_hash"])), []).append(run)
-    for (suite, digest), of_suite in found.items():
-        key = metric_of(of_suite[0])
-        name = key if len(of_suite) == 1 else suite
+    for (suite, digest), suite_runs in found.items():
+        key = metric_of(suite_runs[0])
+        name = key if len(suite_runs) == 1 else suite
         if _is_installed(key):
             yield (
-                f"The prompts {of_suite[0]['prompt_version']} with the hash {digest}, by {name}, "
+                f"The prompts {suite_runs[0]['prompt_version']} with the hash {digest}, by {name}, "
                 "are neither installed nor in the study, so claims and answers are not shown. "
                 "Install the version of the package that made the runs."
             )

@@ -76,7 +76,7 @@ class Reparsing(Result):
 
     def lines(self) -> list[str]:
         """Return the result as lines of text, without control characters."""
-        lines = [self._of_all()]
+        lines = [self._total_line()]
         if self.waiting:
             lines += [
                 f"{counted(self.waiting, 'score')} cannot be computed yet and "
@@ -110,7 +110,7 @@ class Reparsing(Result):
             )
         return [printable(line) for line in lines]
 
-    def _of_all(self) -> str:
+    def _total_line(self) -> str:
         if self.metric is None:
             what, reader = counted(self.read, "answer"), "the parser,"
         else:

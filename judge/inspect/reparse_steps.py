@@ -75,7 +75,7 @@ class StepReader:
         for page in pages(self._study, places(self._study), None, texts=True):
             rows = self._rows([content.id for content in page.contents])
             if rows:
-                yield from self._of_page(page, rows)
+                yield from self._page_changes(page, rows)
 
     def _rows(self, page: Sequence[int]) -> list[Row[Any]]:
         counted = counted_judgments(
@@ -92,7 +92,7 @@ class StepReader:
             and row.construct_version == versions[row.construct_key]
         ]
 
-    def _of_page(self, page: ContentPage, rows: Sequence[Row[Any]]) -> Iterator[Changed]:
+    def _page_changes(self, page: ContentPage, rows: Sequence[Row[Any]]) -> Iterator[Changed]:
         contents = {content.id: content for content in page.contents}
         answers = self._answers({content.query for content in page.contents})
         for row in rows:

@@ -113,8 +113,8 @@ class ConstructRecord:
                 if (record.repeat, record.attempt) == key:
                     lines += claim_lines(record.claims)
             lines += _step_lines(steps)
-            of_judgment = judgment_lines(judgment, self.reasons, has_steps=bool(steps))
-            lines += [f"  {line}" for line in of_judgment]
+            judgment_text = judgment_lines(judgment, self.reasons, has_steps=bool(steps))
+            lines += [f"  {line}" for line in judgment_text]
         lines += _step_lines(s for s in self.steps if (s.repeat, s.attempt) not in judged)
         if not self.judgments:
             lines.append("  not judged yet")
@@ -259,10 +259,10 @@ def _evaluations(
             )
         ).one()
         # Equal prompts of a query are asked once, for any of its responses.
-        of_query = connection.execute(
+        query_rows = connection.execute(
             select(response_table.c.id).where(response_table.c.query_id == row.query_id)
         ).scalars()
-        responses = list(of_query)
+        responses = list(query_rows)
     place = Place(row.query_id, bytes(row.context_hash or b""), response)
     scope = Scope(metric, (key,), versions, run["repeats"])
     texts = ShownTexts(metric, shuffle_of(run))

@@ -69,8 +69,8 @@ def replayed(
     """
     with study.read() as connection:
         # Equal prompts of a query are asked once, for any of its responses.
-        of_query = select(responses.c.id).where(responses.c.query_id == content.query)
-        ids = list(connection.execute(of_query).scalars())
+        query_responses = select(responses.c.id).where(responses.c.query_id == content.query)
+        ids = list(connection.execute(query_responses).scalars())
     answers = stored_answers(study, run["id"], ids)
     item = Pending(shown.construct, 0, (content,), (1,))
     found: list[tuple[Prompt, KnownAnswer]] = []

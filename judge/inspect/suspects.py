@@ -54,11 +54,11 @@ def list_suspects(study: Study, name: str) -> list[Suspect]:
     labels = labels_of(metric.prompts)
     suspects: list[Suspect] = []
     for page in pages(study, places(study), None, texts=True):
-        of_context: dict[bytes, list[tuple[str, str, str]]] = {}
+        by_context: dict[bytes, list[tuple[str, str, str]]] = {}
         for content in page.contents:
-            in_passages = of_context.get(content.context_hash)
+            in_passages = by_context.get(content.context_hash)
             if in_passages is None:
-                in_passages = of_context[content.context_hash] = [
+                in_passages = by_context[content.context_hash] = [
                     (f"passage {rank}", *sign)
                     for rank, text in enumerate(content.passages or (), 1)
                     for sign in _signs(text, labels)

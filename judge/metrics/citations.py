@@ -133,9 +133,9 @@ class Citations(Metric):
                 if cited and cited <= passages.keys() and any(passages[n] for n in cited):
                     places.setdefault(cited, []).append(place)
         blocks = [
-            (cited, of_cited[first : first + STATEMENTS_A_PROMPT])
-            for cited, of_cited in places.items()
-            for first in range(0, len(of_cited), STATEMENTS_A_PROMPT)
+            (cited, statement_places[first : first + STATEMENTS_A_PROMPT])
+            for cited, statement_places in places.items()
+            for first in range(0, len(statement_places), STATEMENTS_A_PROMPT)
         ]
         if not blocks:
             return
@@ -194,12 +194,12 @@ class CitationPrecision(Citations):
         if not citations:
             return MetricValue(0.0, "no_citations")
         yield from self._ask(response, statements, pairs, known)
-        of_supported = [(p, n) for p, n in citations if known[p, statements[p].cited]]
-        alone = {(p, n): (p, frozenset({n})) for p, n in of_supported}
+        supported_citations = [(p, n) for p, n in citations if known[p, statements[p].cited]]
+        alone = {(p, n): (p, frozenset({n})) for p, n in supported_citations}
         yield from self._ask(response, statements, alone.values(), known)
-        doubtful = [each for each in of_supported if not known[alone[each]]]
+        doubtful = [each for each in supported_citations if not known[alone[each]]]
         others = {(p, n): (p, statements[p].cited - {n}) for p, n in doubtful}
         yield from self._ask(response, statements, others.values(), known)
-        needed = len(of_supported) - sum(known[pair] for pair in others.values())
+        needed = len(supported_citations) - sum(known[pair] for pair in others.values())
         parts = {"counted": needed, "of": len(citations)}
         return MetricValue(needed / len(citations), parts=parts)

@@ -200,7 +200,7 @@ class _Nli(Metric):
     scale = Scale(min=0, max=1)
     steps = 0
     key_names_model = True
-    of_contradiction = False
+    needs_contradiction = False
     """Whether it needs a label for contradiction."""
 
     def __init__(self, model: EntailmentModel) -> None:
@@ -248,7 +248,7 @@ class NliHallucination(_Nli):
 
     name = "NLI-hallucination"
     low_is_good = True
-    of_contradiction = True
+    needs_contradiction = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the mean over the sentences."""
@@ -260,7 +260,7 @@ class NliHallucinationMax(_Nli):
 
     name = "NLI-hallucination-max"
     low_is_good = True
-    of_contradiction = True
+    needs_contradiction = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the largest over the sentences."""

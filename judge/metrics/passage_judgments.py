@@ -58,7 +58,7 @@ def passage_judgments(tasks: Sequence[Any]) -> Iterator[PassageJudgment | Fault]
         return
     for row, data, values in read:
         if values:
-            yield from _of_task(row, data, values)
+            yield from _task_judgments(row, data, values)
 
 
 def _values(task: Mapping[str, Any]) -> Iterator[_Value]:
@@ -81,7 +81,7 @@ def _values(task: Mapping[str, Any]) -> Iterator[_Value]:
             yield _Value(named[1], int(named[2]), grade)
 
 
-def _of_task(
+def _task_judgments(
     row: int, data: Mapping[str, Any], values: Sequence[_Value]
 ) -> Iterator[PassageJudgment | Fault]:
     query = next((str(data[name]) for name in _QUERY if data.get(name) is not None), None)

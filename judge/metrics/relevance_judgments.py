@@ -104,7 +104,7 @@ def _whole(grade: Any) -> int | None:
 def _judgments(path: Path, text: str) -> Iterator[_Judgment | PassageJudgment | Fault]:
     start = text.lstrip()[:1]
     if start in ("{", "["):
-        yield from _of_json(path, text)
+        yield from _json_judgments(path, text)
         return
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
@@ -131,7 +131,7 @@ def _column(columns: list[str], names: tuple[str, ...]) -> str | None:
     return next((name for name in columns if name.lower() in names), None)
 
 
-def _of_json(path: Path, text: str) -> Iterator[_Judgment | PassageJudgment | Fault]:
+def _json_judgments(path: Path, text: str) -> Iterator[_Judgment | PassageJudgment | Fault]:
     try:
         queries = loaded(text)
     except ValueError as error:

@@ -147,7 +147,7 @@ class VersionSummary:
     """A prompt version that a study can be judged with."""
 
     name: str
-    of_study: bool
+    in_study: bool
     """Whether it is in the study's folder."""
     hash: str
     constructs: tuple[str, ...]

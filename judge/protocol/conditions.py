@@ -62,7 +62,7 @@ def with_encoder(conditions: Conditions, name: str, identity: str) -> Conditions
     )
 
 
-def of_metric(conditions: Conditions, scorer_kind: str, low_is_good: bool) -> Conditions:
+def with_metric(conditions: Conditions, scorer_kind: str, low_is_good: bool) -> Conditions:
     """Return the conditions with what tables and reports need to know of the metric."""
     found: dict[str, Any] = {}
     if scorer_kind != "judge":

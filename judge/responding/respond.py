@@ -25,9 +25,9 @@ from judge.responding.retrieved import PassageRetrieval
 from judge.responding.stored_rankings import FOLDER
 from judge.responding.system_prompts import (
     AnsweringSystem,
-    of_readers,
     open_prompts,
     reader_requests,
+    systems_by_reader,
 )
 from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
@@ -120,7 +120,7 @@ def respond_study(
             for name, spec in chosen.items()
         ]
         files = [file.name for file in corpus_files(corpus, queries)]
-        for (reader, version), group in of_readers(made).items():
+        for (reader, version), group in systems_by_reader(made).items():
             if not revise:
                 check_unanswered(study, group, _earlier_answers(study.folder, reader, version))
         outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), files, {})
@@ -188,13 +188,13 @@ def _previewed(
     study: Study, settings: JudgeSettings, made: Sequence[AnsweringSystem], outcome: RespondOutcome
 ) -> RespondOutcome:
     tokens, left = TokenCount(), settings.limit
-    for (reader, version), systems in of_readers(made).items():
+    for (reader, version), systems in systems_by_reader(made).items():
         known = _likely_answers(study.folder, reader, version)
         asked = open_prompts(systems, known, left)
         left = None if left is None else left - len(asked)
         limit = settings.max_tokens or systems[0].prompts.max_tokens
-        of_reader = settings.model_copy(update={"model": reader})
-        with answers_in_files(study, of_reader, systems[0].prompts) as answers:
+        reader_settings = settings.model_copy(update={"model": reader})
+        with answers_in_files(study, reader_settings, systems[0].prompts) as answers:
             if answers is not None:
                 found = [answers(request) for request in reader_requests(asked)]
                 asked = [each for each, is_found in zip(asked, found, strict=True) if not is_found]
@@ -239,15 +239,17 @@ def _responded(
 ) -> RespondOutcome:
     left = settings.limit
     spent = dict.fromkeys(("prompt", "completion", "cached"), 0)
-    groups = of_readers(made)
+    groups = systems_by_reader(made)
     for (reader, version), systems in groups.items():
         if left is not None and left <= 0:
             known = _likely_answers(study.folder, reader, version)
             if open_prompts(systems, known, 1):
                 outcome.systems |= _not_asked(study, systems, known)
                 continue
-        of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
-        asked = ask_reader(study, of_reader, systems, left, advance, revise=revise)
+        reader_settings = settings.model_copy(
+            update={"model": reader, **_cost_left(settings, outcome)}
+        )
+        asked = ask_reader(study, reader_settings, systems, left, advance, revise=revise)
         answers = asked.answers
         outcome.notes += [note for note in asked.notes if note not in outcome.notes]
         outcome.prompts += answers.total

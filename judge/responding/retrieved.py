@@ -94,9 +94,9 @@ class PassageRetrieval:
             return bm25_rankings(texts, queries, depth)
         assert self.encoder is not None  # noqa: S101  (the caller has one)
         vectors = UnitVectors(self.encoder)
-        of_queries = UnitVectors(self.encoder, spec.query_prefix)
-        dense = dense_rankings(vectors.of(texts, self.advance), of_queries.of(queries), depth)
-        self.truncated += vectors.truncated + of_queries.truncated
+        query_vectors = UnitVectors(self.encoder, spec.query_prefix)
+        dense = dense_rankings(vectors.of(texts, self.advance), query_vectors.of(queries), depth)
+        self.truncated += vectors.truncated + query_vectors.truncated
         if spec.retriever == "dense":
             return dense
         words = bm25_rankings(texts, queries, depth)

@@ -47,7 +47,9 @@ class AskedPrompt(NamedTuple):
     """Of the query."""
 
 
-def of_readers(made: Iterable[AnsweringSystem]) -> dict[tuple[str, str], list[AnsweringSystem]]:
+def systems_by_reader(
+    made: Iterable[AnsweringSystem],
+) -> dict[tuple[str, str], list[AnsweringSystem]]:
     """Return the systems by reader and prompt: their prompts are asked together."""
     groups: dict[tuple[str, str], list[AnsweringSystem]] = {}
     for each in made:

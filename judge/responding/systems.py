@@ -70,14 +70,14 @@ def chosen_systems(
     own = {name: spec for name, spec in declared.items() if spec.reader is not None}
     if preset_name is None and not own:
         preset_name = PRESETS[0]
-    of_preset = {} if preset_name is None else preset(preset_name)
-    both = sorted(set(own) & set(of_preset))
+    preset_parts = {} if preset_name is None else preset(preset_name)
+    both = sorted(set(own) & set(preset_parts))
     if both:
         raise StudyError(
             f"study.toml and the preset {preset_name} both have the system {both[0]}; rename it in "
             "study.toml, or leave --preset out."
         )
-    known = {**of_preset, **own}
+    known = {**preset_parts, **own}
     wanted = [name for text in names for name in _expanded(text, known)]
     for name in wanted:
         if name not in known:
@@ -87,10 +87,10 @@ def chosen_systems(
                 "Declare others in study.toml, or add the paper's with --preset.".replace("  ", " ")
             )
     chosen = {name: known[name] for name in dict.fromkeys(wanted or known)}
-    if preset_name is not None and not chosen.keys() & of_preset.keys():
+    if preset_name is not None and not chosen.keys() & preset_parts.keys():
         raise StudyError(
             f"--preset {preset_name} has no effect: --systems names none of its systems "
-            f"({', '.join(of_preset)}). Leave it out, or name one of them."
+            f"({', '.join(preset_parts)}). Leave it out, or name one of them."
         )
     return chosen, preset_name
 

@@ -142,7 +142,7 @@ class AnswerStore:
             missing_reason=answer.missing,
             **{name: getattr(answer, name) for name in ANSWER_COLUMNS},
         )
-        return self._of_run(row, request.response_ids[0])
+        return self._run_columns(row, request.response_ids[0])
 
     def _resolved_row(
         self, resolved: Resolved, originals: Mapping[int, Mapping[str, Any]]
@@ -194,9 +194,9 @@ class AnswerStore:
             **columns,
             **of.item.columns(low_is_good=self._scope.metric.low_is_good),
         )
-        return {**self._of_run(row, response), "second_response_id": of.item.key.second}
+        return {**self._run_columns(row, response), "second_response_id": of.item.key.second}
 
-    def _of_run(self, base: JudgeAnswerBase | StepAnswerBase, response: int) -> dict[str, Any]:
+    def _run_columns(self, base: JudgeAnswerBase | StepAnswerBase, response: int) -> dict[str, Any]:
         return {
             **base.model_dump(),
             "run_id": self._run_id,

@@ -149,9 +149,9 @@ def end_call(study: Study, call: int, **columns: Any) -> None:
 
 def calls_of(connection: Connection, run_id: int) -> list[Call]:
     """Return the calls on a run, in the order in which they began."""
-    of_end = tuple(JudgeCallEndBase.model_fields)
+    end_columns = tuple(JudgeCallEndBase.model_fields)
     statement = (
-        select(judge_calls, *(judge_call_ends.c[name] for name in of_end))
+        select(judge_calls, *(judge_call_ends.c[name] for name in end_columns))
         .join_from(
             judge_calls,
             judge_call_ends,
@@ -163,7 +163,7 @@ def calls_of(connection: Connection, run_id: int) -> list[Call]:
     )
     calls = []
     for row in connection.execute(statement).mappings():
-        end = {name: row[name] for name in of_end} if row["ended"] else {"ended": None}
+        end = {name: row[name] for name in end_columns} if row["ended"] else {"ended": None}
         calls.append(
             Call(
                 kind=row["kind"],

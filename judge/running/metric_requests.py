@@ -216,13 +216,13 @@ def stored_answers(
     responses: Sequence[int],
     before: datetime | None = None,
     *,
-    of_probes: bool = False,
+    with_probes: bool = False,
 ) -> StepAnswers:
     """Return the answers that are stored for responses, up to a time if one is given.
 
     They are those of the run, and those of runs that ask the same prompts under the same
     conditions for other metrics, attempt by attempt: the metrics of a suite share the answers to
-    a further attempt as well, and with `of_probes` those to their probes.
+    a further attempt as well, and with `with_probes` those to their probes.
     """
     if run_id is None:
         return StepAnswers()
@@ -236,7 +236,7 @@ def stored_answers(
             .where((columns.probe != DRIFT) | (columns.run_id == run_id))
             .order_by(columns.attempt, columns.run_id != run_id, columns.id)
         )
-        if not of_probes:
+        if not with_probes:
             statement = statement.where(columns.probe == "")
         if before is not None:
             statement = statement.where(columns.created_at <= before)

@@ -48,10 +48,10 @@ def model_metrics(
     StudyError
         A model is not named, not needed, can't be used, or has no such layer.
     """
-    of_pairs = [key for key in keys if key in NLI]
+    pair_metrics = [key for key in keys if key in NLI]
     return [
         *_embedding_metrics([key for key in keys if key not in NLI], models),
-        *_nli_metrics(of_pairs, models, named),
+        *_nli_metrics(pair_metrics, models, named),
     ]
 
 
@@ -66,7 +66,7 @@ def _nli_metrics(keys: Sequence[str], models: MetricModels, named: Collection[st
             f"{keys[0]} needs a model of natural language inference: name it with --nli FOLDER."
         )
     loaded = LocalEntailment(model, models.label_map)
-    kept = [key for key in keys if loaded.contradicts or not NLI[key].of_contradiction]
+    kept = [key for key in keys if loaded.contradicts or not NLI[key].needs_contradiction]
     if refused := [key for key in keys if key in named and key not in kept]:
         raise StudyError(
             f"{refused[0]} needs a label for contradiction, which {loaded.name} lacks: it has two "
@@ -88,16 +88,16 @@ def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric
             f"{keys[0]} needs an encoder: name it with --encoder FOLDER, or with --encoder MODEL "
             "--base-url URL a model behind an endpoint."
         )
-    of_tokens = [key for key in keys if bert_score_layer(key)]
+    by_tokens = [key for key in keys if bert_score_layer(key)]
     if models.base_url is None:
         local = LocalEncoder(models.encoder)
-        return [*_of_texts(keys, local), *_bert_scores(of_tokens, local)]
-    if of_tokens:
+        return [*_text_metrics(keys, local), *_bert_scores(by_tokens, local)]
+    if by_tokens:
         raise StudyError(
-            f"{of_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
+            f"{by_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
             f"with --encoder FOLDER alone, and {', '.join(_OF_TEXTS)} with --base-url."
         )
-    return _of_texts(keys, load_encoder(models))
+    return _text_metrics(keys, load_encoder(models))
 
 
 def load_encoder(models: MetricModels) -> Encoder:
@@ -121,7 +121,7 @@ def load_encoder(models: MetricModels) -> Encoder:
     return EndpointEncoder(models.encoder, settings)
 
 
-def _of_texts(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
+def _text_metrics(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
     return [_OF_TEXTS[key](encoder) for key in keys if key in _OF_TEXTS]
 
 

@@ -71,7 +71,7 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
                 f"{study.folder} has no responses yet; import them with "
                 f"`ccrs import {study.folder} FILE`."
             )
-        chosen = _of_systems(connection, systems) if systems else current
+        chosen = _system_responses(connection, systems) if systems else current
         rows = connection.execute(
             select(responses.c.query_id, responses.c.context_hash, responses.c.id)
         )
@@ -113,7 +113,7 @@ def pages(
         start = end
 
 
-def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
+def _system_responses(connection: Connection, systems: Sequence[str]) -> set[int]:
     names = set(connection.execute(select(outputs.c.system).distinct()).scalars())
     for system in systems:
         if system not in names:
@@ -136,17 +136,17 @@ def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> lis
     )
     by_id = {row[0]: row for row in rows}
     # Responses with the same context hash have the same passages, which are read once.
-    of_context = {
+    sources_by_context = {
         place.context_hash: place.response
         for place in page
         if place.context_hash and place.selected
     }
-    lengths = _lengths(connection, list(of_context.values()))
-    passages = _passages(connection, list(of_context.values())) if texts else {}
+    lengths = _lengths(connection, list(sources_by_context.values()))
+    passages = _passages(connection, list(sources_by_context.values())) if texts else {}
     contents = []
     for place in page:
         _, text, question, references = by_id[place.response]
-        source = of_context.get(place.context_hash)
+        source = sources_by_context.get(place.context_hash)
         count, size = lengths[source] if source is not None else (0, 0)
         shown_passages = None
         if texts:

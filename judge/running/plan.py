@@ -85,7 +85,7 @@ class CallPlan:
                     for left in work:
                         yield PlannedPrompt(left, shown) if isinstance(left, Pending) else left
                 else:
-                    yield from self._of_steps(page, list(work), shown, compare)
+                    yield from self._planned_steps(page, list(work), shown, compare)
 
     def requests(
         self, ready: Ready, sample: Container[PromptName] | None = None
@@ -114,7 +114,7 @@ class CallPlan:
             if isinstance(planned, PlannedPrompt) and planned.fits(ready)
         }
 
-    def _of_steps(
+    def _planned_steps(
         self,
         page: ContentPage,
         work: Sequence[Pending | Resolved | Skipped],
@@ -150,8 +150,8 @@ class CallPlan:
 
     def _answers(self, page: ContentPage) -> StepAnswers:
         responses = [content.id for content in page.contents]
-        of_probes = not isinstance(self.items, Responses)
-        return stored_answers(self.study, self.run_id, responses, of_probes=of_probes)
+        with_probes = not isinstance(self.items, Responses)
+        return stored_answers(self.study, self.run_id, responses, with_probes=with_probes)
 
     def _resolved(
         self, pending: Pending, evaluation: Evaluation, texts: ShownTexts

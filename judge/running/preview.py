@@ -162,8 +162,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
     at_once = settings.at_once or _AT_ONCE
-    of_answers = work.now_answer_tokens + (count - work.now_with_own_limit) * answer_tokens
-    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, of_answers)
+    answer_tokens_now = work.now_answer_tokens + (count - work.now_with_own_limit) * answer_tokens
+    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens_now)
     estimate = None
     if run_id is not None and count and metric.single_prompt:
         answers = _counted_answers(plan, run_id, ready)
@@ -176,7 +176,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         cost = None if estimate.cost is None else estimate.cost.estimate
         seconds = seconds if estimate.seconds is None else estimate.seconds.estimate
     most_reasoning = count * settings.tokens_of_reasoning
-    highest = settings.cost(tokens, of_answers + most_reasoning)
+    highest = settings.cost(tokens, answer_tokens_now + most_reasoning)
     return Preview(
         run=name,
         prompts=dict(work.now),
@@ -184,7 +184,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         answered=work.answered,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
-        answer_tokens=of_answers,
+        answer_tokens=answer_tokens_now,
         reasoning_tokens=most_reasoning,
         seconds=seconds,
         forecast=estimate,

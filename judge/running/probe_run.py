@@ -106,9 +106,9 @@ def _scope(study: Study, settings: JudgeSettings) -> Scope:
     metric = as_declared(study, load_metric(keys[0], settings.prompts, study.folder))
     constructs = select_constructs(study, metric, settings.constructs)
     update = {"retry_unparsed": False, "for_reparse": False, "accept_low_scores": False}
-    of_probes = settings.model_copy(update=update)
-    check_used(of_probes, [metric])
-    return run_scope(study, of_probes, metric, constructs)
+    probe_settings = settings.model_copy(update=update)
+    check_used(probe_settings, [metric])
+    return run_scope(study, probe_settings, metric, constructs)
 
 
 def _items(

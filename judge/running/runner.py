@@ -125,7 +125,7 @@ def judge_metrics(
     by_place: dict[int, Outcome] = {}
     each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
     encoder = encoder_for([metric for _, metric in fitting], settings)
-    for group in _of_one_engine([metric for _, metric in fitting]):
+    for group in _engine_groups([metric for _, metric in fitting]):
         first = fitting[group[0]][1]
         constructs = select_constructs(study, first, each[group[0]].constructs)
         scope = run_scope(study, each[group[0]], first, constructs)
@@ -147,7 +147,7 @@ def judge_metrics(
     return outcomes
 
 
-def _of_one_engine(metrics: Sequence[Metric]) -> list[list[int]]:
+def _engine_groups(metrics: Sequence[Metric]) -> list[list[int]]:
     """Return the places of metrics with one system message and temperature, for one engine.
 
     Each group is in the order in which its metrics are asked.
@@ -334,8 +334,8 @@ def _outcome(
 
 
 def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
-    of_run = (session.run.note,) if session.run.note else ()
-    return (*session.ready.notes, *of_run, *result.notes)
+    run_notes = (session.run.note,) if session.run.note else ()
+    return (*session.ready.notes, *run_notes, *result.notes)
 
 
 def _ended(

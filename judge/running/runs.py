@@ -113,8 +113,8 @@ def _find_or_begin(
             return same
         if name is not None:
             _check_name(study, connection, name, parts, conditions)
-        of_metric = "" if prompts.metric == CCRS else f" {prompts.metric}"
-        new_name = name or _free_name(study, connection, conditions.model + of_metric)
+        metric_suffix = "" if prompts.metric == CCRS else f" {prompts.metric}"
+        new_name = name or _free_name(study, connection, conditions.model + metric_suffix)
         note = None if name else _note_on_conditions(connection, new_name, parts, conditions)
         digest = run_digest(parts)
         run = JudgeRunBase(
@@ -157,9 +157,9 @@ def run_id_of(study: Study, name: str) -> int:
 
 def has_run(study: Study, prompts: str) -> bool:
     """Return whether the study has a run of this prompt version."""
-    of_version = select(judge_runs.c.id).where(judge_runs.c.prompt_version == prompts)
+    version_runs = select(judge_runs.c.id).where(judge_runs.c.prompt_version == prompts)
     with study.read() as connection:
-        return connection.execute(of_version).first() is not None
+        return connection.execute(version_runs).first() is not None
 
 
 def run_metric(

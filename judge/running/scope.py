@@ -152,12 +152,12 @@ def settings_of_metric(settings: JudgeSettings, key: str, metric: Metric) -> Jud
     A name becomes the beginning of the run's name; constructs are those that the metric measures.
     Settings that are for others of the metrics are at their defaults.
     """
-    of_others: dict[str, Any] = {"accept_low_scores": False, "for_reparse": False}
-    of_others.pop("accept_low_scores" if metric.single_prompt else "for_reparse")
+    defaults: dict[str, Any] = {"accept_low_scores": False, "for_reparse": False}
+    defaults.pop("accept_low_scores" if metric.single_prompt else "for_reparse")
     if not metric.compares_texts:
-        of_others |= {"encoder": None, "encoder_url": None}
+        defaults |= {"encoder": None, "encoder_url": None}
     return settings.model_copy(
-        update=of_others
+        update=defaults
         | {
             "metric": key,
             "name": settings.name and f"{settings.name} {metric.key}",

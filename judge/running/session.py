@@ -14,7 +14,7 @@ from typing import Protocol, Self
 from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engine
 from judge.metrics.embedding import Encoder
 from judge.prompts.template import PromptSet
-from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
+from judge.protocol.conditions import Run, with_encoder, with_metric, with_shuffle
 from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.answer_store import AnswerStore
@@ -187,19 +187,19 @@ class StartedEngine:
     max_tokens: int | None = None
     """Limit of answers of the next run; None: that of the engine."""
 
-    def limited(self, of_engine: PromptSet | None, own: PromptSet | None) -> Self:
+    def limited(self, engine_prompts: PromptSet | None, own: PromptSet | None) -> Self:
         """Return the engine for a metric whose prompts may have another limit of answers.
 
         The conditions are those of a run for which the engine would have been started.
         """
-        if of_engine is None or own is None or of_engine.max_tokens == own.max_tokens:
+        if engine_prompts is None or own is None or engine_prompts.max_tokens == own.max_tokens:
             return self
         conditions, reserved = self.ready.conditions, self.ready.answer_tokens
         decoding = {**(conditions.decoding or {})}
         if "max_tokens" in decoding:
             decoding["max_tokens"] = own.max_tokens
         if reserved:
-            reserved += own.max_tokens - of_engine.max_tokens
+            reserved += own.max_tokens - engine_prompts.max_tokens
         ready = replace(
             self.ready, conditions=replace(conditions, decoding=decoding), answer_tokens=reserved
         )
@@ -260,7 +260,9 @@ def open_session(
         assert prompts is not None  # noqa: S101  (no engine starts without prompts)
         ready = running.ready
         order = places(study, settings.systems)
-        conditions = of_metric(ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good)
+        conditions = with_metric(
+            ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good
+        )
         if scope.encoder is not None:
             scope.metric.encoder = scope.encoder.name
             conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)

@@ -134,16 +134,16 @@ def measure_study(
         or the study lacks the construct that a metric is measured on.
     """
     keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
-    of_rankings = list(dict.fromkeys(filter(None, map(retrieval_key, keys))))
-    of_models = [key for key in keys if is_model_metric(key)]
+    ranking_metrics = list(dict.fromkeys(filter(None, map(retrieval_key, keys))))
+    model_keys = [key for key in keys if is_model_metric(key)]
     metrics = text_metrics(
-        [key for key in keys if retrieval_key(key) is None and key not in of_models]
+        [key for key in keys if retrieval_key(key) is None and key not in model_keys]
     )
-    if of_rankings:
-        metrics += retrieval_metrics(study, of_rankings, qrels, grades)
+    if ranking_metrics:
+        metrics += retrieval_metrics(study, ranking_metrics, qrels, grades)
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
-    metrics += model_metrics(of_models, models or MetricModels(), names)
+    metrics += model_metrics(model_keys, models or MetricModels(), names)
     metrics = [as_declared(study, metric) for metric in metrics]
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")

@@ -241,9 +241,9 @@ def _store(
     rows = []
     queries = new["query"].unique()
     for query in (queries[i] for i in rng.permutation(len(queries))):
-        of_query = new[new["query"].eq(query)]
-        for response in rng.permutation(of_query.index.to_numpy()).tolist():
-            chosen = of_query.loc[response]
+        query_rows = new[new["query"].eq(query)]
+        for response in rng.permutation(query_rows.index.to_numpy()).tolist():
+            chosen = query_rows.loc[response]
             position += 1
             row_keys = [key for key in keys if key in chosen["constructs"]]
             noun = AssignmentBase(

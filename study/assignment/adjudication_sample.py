@@ -39,8 +39,8 @@ def rated_responses(ranges: pd.DataFrame, connection: Connection) -> pd.DataFram
     """
     current, _ = current_responses(connection)
     ids = {row.response_id: row.id for row in current}
-    of_response = ranges[ranges["response_id"].isin(ids)].groupby("response_id")
-    rows = of_response.agg(range=("range", "max"), constructs=("construct", frozenset))
+    by_response = ranges[ranges["response_id"].isin(ids)].groupby("response_id")
+    rows = by_response.agg(range=("range", "max"), constructs=("construct", frozenset))
     rows.insert(0, "key", rows.index)
     rows.index = pd.Index([ids[key] for key in rows["key"]], name="response")
     queries = connection.execute(select(responses.c.id, responses.c.query_id)).all()

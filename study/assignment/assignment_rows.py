@@ -132,7 +132,7 @@ def in_order(
     return rows
 
 
-def of_slots(
+def slot_rows(
     groups: Iterable[tuple[Group, int]],
     position: int,
     rounds: Rounds | None,

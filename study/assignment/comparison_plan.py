@@ -50,7 +50,7 @@ class PairRaters:
         self._barred = barred
         self._rng = rng
         systems = {pair.name: pair.systems for pair in pairs}
-        self._of_pair: dict[frozenset[int], dict[int, int]] = defaultdict(dict)
+        self._firsts_by_pair: dict[frozenset[int], dict[int, int]] = defaultdict(dict)
         """Pair to its raters, with the response that is shown first to each."""
         self._had: dict[tuple[frozenset[int], str], set[int]] = defaultdict(set)
         self._open: Counter[tuple[frozenset[int], str]] = Counter()
@@ -61,14 +61,14 @@ class PairRaters:
         self._pairs_of: Counter[int] = Counter()
         self._systems_of: dict[int, Counter[Systems]] = defaultdict(Counter)
         self.comparisons: Counter[int] = Counter()
-        self.given: list[tuple[int, Pair, str, bool]] = []
+        self.assigned: list[tuple[int, Pair, str, bool]] = []
         self.short = 0
         for comparison in existing:
             self._had[comparison.pair, comparison.construct].add(comparison.rater)
             if comparison.open:
                 self._open[comparison.pair, comparison.construct] += 1
                 self.comparisons[comparison.rater] += 1
-                if comparison.rater not in self._of_pair[comparison.pair]:
+                if comparison.rater not in self._firsts_by_pair[comparison.pair]:
                     self._join(
                         comparison.rater,
                         comparison.pair,
@@ -93,23 +93,25 @@ class PairRaters:
                 if rater is None:
                     self.short += 1
                     continue
-                if rater not in self._of_pair[pair.name]:
+                if rater not in self._firsts_by_pair[pair.name]:
                     self._join(rater, pair.name, pair.systems, self._first(pair, rater))
-                    self._swaps[rater] += 1 if self._of_pair[pair.name][rater] == pair.b else -1
-                swapped = self._of_pair[pair.name][rater] == pair.b
+                    self._swaps[rater] += (
+                        1 if self._firsts_by_pair[pair.name][rater] == pair.b else -1
+                    )
+                swapped = self._firsts_by_pair[pair.name][rater] == pair.b
                 self._had[pair.name, spec.key].add(rater)
                 self._open[pair.name, spec.key] += 1
                 self.comparisons[rater] += 1
-                self.given.append((rater, pair, spec.key, swapped))
+                self.assigned.append((rater, pair, spec.key, swapped))
 
     def who_has_what(self) -> Iterator[tuple[int, frozenset[int]]]:
         """Yield each rater with their pairs."""
-        for pair, raters in self._of_pair.items():
+        for pair, raters in self._firsts_by_pair.items():
             for rater in raters:
                 yield rater, pair
 
     def _next(self, pair: Pair, construct: str) -> int | None:
-        having, had = self._of_pair[pair.name], self._had[pair.name, construct]
+        having, had = self._firsts_by_pair[pair.name], self._had[pair.name, construct]
         free = [
             rater
             for rater in self._raters
@@ -140,20 +142,20 @@ class PairRaters:
     def _join(
         self, rater: int, pair: frozenset[int], systems: Iterable[Systems], first: int
     ) -> None:
-        for other in self._of_pair[pair]:
+        for other in self._firsts_by_pair[pair]:
             self._met[rater][other] += 1
             self._met[other][rater] += 1
             old, new = self._group.get(rater, rater), self._group.get(other, other)
             if old != new:
                 for member, group in self._group.items():
                     self._group[member] = new if group == old else group
-        self._of_pair[pair][rater] = first
+        self._firsts_by_pair[pair][rater] = first
         self._pairs_of[rater] += 1
         self._systems_of[rater].update(systems)
 
     def _first(self, pair: Pair, rater: int) -> int:
         """Return the response to show first: the less frequent one, by pair, then by rater."""
-        firsts = self._of_pair[pair.name].values()
+        firsts = self._firsts_by_pair[pair.name].values()
         ahead = sum(1 if first == pair.b else -1 for first in firsts)
         for balance in (ahead, self._swaps[rater]):
             if balance:
@@ -236,7 +238,7 @@ def comparison_rows(
     left_out: Counter[tuple[str, str]] = Counter()
     for index in rng.permutation(len(chosen)):
         plan.give(chosen[index], specs, per_item, left_out)
-    rows = _in_order(plan.given, specs, probability, _last_positions(connection), rng)
+    rows = _in_order(plan.assigned, specs, probability, _last_positions(connection), rng)
     for row in rows:
         row["config_hash"] = study.config_hash
     return rows, ComparisonsPlanned(

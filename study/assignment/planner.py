@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from study.assignment.allocation import Allocation, allocate
 from study.assignment.assignment_request import check_request
-from study.assignment.assignment_rows import Group, Piece, Row, of_slots
+from study.assignment.assignment_rows import Group, Piece, Row, slot_rows
 from study.assignment.assignment_summary import Assigned, RaterLoad, summary
 from study.assignment.comparison_plan import ComparisonsPlanned, comparison_rows, store_comparisons
 from study.assignment.demand import Block, Demand, compute_demand, overlapping
@@ -146,7 +146,7 @@ def assign(
         rng = np.random.default_rng([study.config.seed, _count(connection)])
         shared, notes = Allocation(), list(sample.notes)
         if open_slots:
-            rows = of_slots(
+            rows = slot_rows(
                 [(_group(block, plan.layout), block.need) for block in demand.blocks],
                 inputs.last_positions.get(None, -1),
                 inputs.rounds(None),
@@ -165,7 +165,7 @@ def assign(
         changed = _changed(sample, chances, existing)
         notes += [
             *scripts_notes(connection, rows, people),
-            *layout_note(connection, _of_open_layout(plan, channel, existing, demand)),
+            *layout_note(connection, _open_blocks(plan, channel, existing, demand)),
         ]
         if open_slots and not rows and demand.covered:
             notes.append(_advice(study, existing))
@@ -193,7 +193,7 @@ def assign(
         )
 
 
-def _of_open_layout(
+def _open_blocks(
     plan: DesignSpec, channel: str, existing: Sequence[ExistingAssignment], demand: Demand
 ) -> list[Block]:
     """Return the blocks whose layout may still be chosen: those of a first plan for own pages."""
@@ -312,7 +312,7 @@ def _with_chances(
     for row in rows:
         if row["purpose"] in MEASURING:
             response = row["response_id"]
-            unit = query_of.get(response) if sample.of_queries else response
+            unit = query_of.get(response) if sample.draws_queries else response
             drawn = chances.get(unit) if unit is not None else None
             chance = drawn or before.get(response, (1.0, None))
             row["inclusion_prob"], row["stratum"] = chance
@@ -347,7 +347,7 @@ def _changed(
     for assignment in existing:
         if assignment.purpose not in MEASURING:
             continue
-        now = chances.get(assignment.query if sample.of_queries else assignment.response)
+        now = chances.get(assignment.query if sample.draws_queries else assignment.response)
         if now is not None and now != (assignment.inclusion_prob, assignment.stratum):
             changes.append({"which": assignment.id, "chance": now[0], "name": now[1]})
     return changes
@@ -367,7 +367,7 @@ def _compare(
     if not plan.comparisons:
         return None
     drawn = None
-    if sample.of_queries and (plan.sample is not None or sample.calibration):
+    if sample.draws_queries and (plan.sample is not None or sample.calibration):
         drawn = {unit: chance for unit, (chance, _) in sample.chances().items()}
     elif sample.calibration:
         barred = set(sample.calibration)

@@ -109,9 +109,9 @@ def planning_inputs(
 ) -> PlanningInputs:
     """Read the inputs of the planner."""
     reading = WordCounts(connection, study.config.constructs)
-    of_query: dict[int, list[FrameResponse]] = defaultdict(list)
+    by_query: dict[int, list[FrameResponse]] = defaultdict(list)
     for answer in frame.answers:
-        of_query[answer.query].append(answer)
+        by_query[answer.query].append(answer)
     by_rater: dict[int, list[ExistingAssignment]] = defaultdict(list)
     had: dict[int, set[int]] = defaultdict(set)
     for assignment in existing:
@@ -135,7 +135,7 @@ def planning_inputs(
         copies=Copies(connection, study.config.seed, measured, reading, dry_run=dry_run),
         imported_checks=imported_checks(connection, measured),
         calibration_queries=calibration,
-        responses_by_query=of_query,
+        responses_by_query=by_query,
         assignments_by_rater=by_rater,
         orders=Orders(study.config.seed),
         layouts={

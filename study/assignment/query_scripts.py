@@ -44,8 +44,8 @@ def scripts_notes(
             reached.setdefault(row["rater_id"], set()).add(row["response_id"])
     if not reached:
         return []
-    of_responses = connection.execute(select(responses.c.id, responses.c.query_id))
-    query_of = {row.id: row.query_id for row in of_responses}
+    query_ids = connection.execute(select(responses.c.id, responses.c.query_id))
+    query_of = {row.id: row.query_id for row in query_ids}
     texts = connection.execute(select(queries.c.id, queries.c.text))
     scripts = {row.id: script_of(row.text[:_READ]) for row in texts}
     assigned = {query_of[response] for mine in reached.values() for response in mine}

@@ -69,7 +69,7 @@ def calibration_queries(
 class Sample:
     """The units that are drawn, with their probabilities."""
 
-    of_queries: bool
+    draws_queries: bool
     strata: list[DrawnStratum]
     answers: Sequence[FrameResponse]
     """All responses that can be rated."""
@@ -90,7 +90,7 @@ class Sample:
     def responses(self) -> set[int]:
         """Return the responses that are to be rated."""
         units = self.units
-        if self.of_queries:
+        if self.draws_queries:
             return {answer.id for answer in self.answers if answer.query in units}
         return units
 
@@ -100,7 +100,7 @@ class Sample:
         probability = probabilities(self.strata, self.by_cell)
         available = {answer.id: self.availability[answer.query] for answer in self.answers}
         return {
-            unit: (chance if self.of_queries else chance * available[unit], names[unit])
+            unit: (chance if self.draws_queries else chance * available[unit], names[unit])
             for unit, chance in probability.items()
         }
 
@@ -125,7 +125,7 @@ def draw_sample(
     """
     seed = study.config.seed
     answers = frame.ratable(study.config.constructs)
-    of_queries = design.sample_of == "queries"
+    draws_queries = design.sample_of == "queries"
     assigned = {item.response for item in existing if item.counts}
     stored = {item.query for item in existing if item.purpose == "calibration"}
     band = bands(connection, study, design)
@@ -146,17 +146,17 @@ def draw_sample(
 
     # Queries are drawn first, so that their probability is their share of the stratum. Where all
     # other queries are rated, or responses are drawn, calibration is chosen first.
-    first = drawn(stored) if of_queries and design.sample is not None else None
+    first = drawn(stored) if draws_queries and design.sample is not None else None
     calibration, short = _calibration(
         design, answers, frame, existing, seed, first, readable, everything=first is None
     )
     strata = first if first is not None else drawn(stored.union(calibration))
     calibration_set = stored.union(calibration)
     availability = _left(
-        {answer.query for answer in answers}, set() if of_queries else calibration_set, eligible
+        {answer.query for answer in answers}, set() if draws_queries else calibration_set, eligible
     )
     most = max(design.calibration if design.ratings else 0, len(stored))
-    by_cell = _meeting(strata, calibration_set, most, eligible) if of_queries and most else set()
+    by_cell = _meeting(strata, calibration_set, most, eligible) if draws_queries and most else set()
     notes += short
     if "system" in strata_of(design) and "system" not in design.strata:
         notes.append("Also stratified by system, so that all systems have equally many.")
@@ -168,7 +168,7 @@ def draw_sample(
         names = "; ".join(str(name) for name in empty[:5])
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         notes.append(f"No unit is drawn from {len(empty)} of {len(strata)} strata: {names}{more}.")
-    return Sample(of_queries, strata, answers, calibration, availability, by_cell, notes)
+    return Sample(draws_queries, strata, answers, calibration, availability, by_cell, notes)
 
 
 def _left(
@@ -201,9 +201,11 @@ def _meeting(
     everybody = frozenset[int]().union(*cells)
     meeting = set()
     for drawn in strata:
-        of_unit = {unit.id: frozenset(eligible(unit.id)) for unit in drawn.units}
-        barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in calibration_set}
-        totals = sum(cell in barred for cell in of_unit.values())
+        unit_cells = {unit.id: frozenset(eligible(unit.id)) for unit in drawn.units}
+        barred = {everybody} | {
+            cell for unit, cell in unit_cells.items() if unit in calibration_set
+        }
+        totals = sum(cell in barred for cell in unit_cells.values())
         if 0 < totals < len(drawn.chosen) + most:
             meeting.add(drawn.stratum)
     return meeting

@@ -259,7 +259,7 @@ def _not_begun(inputs: PlanningInputs, rater: int, new: set[int]) -> list[Group]
             places.setdefault(assignment.query, {}).setdefault(assignment.round, []).append(
                 assignment.position
             )
-    groups = [Group(query, places=of_rounds) for query, of_rounds in places.items()]
+    groups = [Group(query, places=round_places) for query, round_places in places.items()]
     return sorted(groups, key=lambda group: min(map(min, group.places.values())))
 
 

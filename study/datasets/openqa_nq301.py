@@ -136,12 +136,12 @@ def link(
     rules = Counter(dict.fromkeys((PLAIN, NORMALIZED, NUMBER, LIST), 0))
     for answer in answers:
         text = answer.text
-        of_question = answers_of.setdefault(answer.question, {})
-        if text in of_question:
+        question_answers = answers_of.setdefault(answer.question, {})
+        if text in question_answers:
             text = _lost_spelling(answer, answers, by_question[answer.question])
             rules[TWICE] += 1
         key = f"a{answer.row - 1:04d}"
-        of_question[text] = LinkedAnswer(key, answer.question, text, answer.row, answer)
+        question_answers[text] = LinkedAnswer(key, answer.question, text, answer.row, answer)
         rules[SPELLING] += answer.spelled_otherwise
     unrated: dict[tuple[str, str], LinkedAnswer] = {}
     for output in outputs:
@@ -156,7 +156,9 @@ def link(
         else:
             answers_of[output.question][matched[0]].outputs.append(output)
             rules[matched[1]] += 1
-    rated = [answer for of_question in answers_of.values() for answer in of_question.values()]
+    rated = [
+        answer for question_answers in answers_of.values() for answer in question_answers.values()
+    ]
     rules[NO_SYSTEM] = sum(not answer.outputs for answer in rated)
     return [*sorted(rated, key=lambda answer: answer.row), *unrated.values()], rules
 

@@ -140,7 +140,7 @@ def export_study(
             parts[name] = _part(folder, name, format)
             columns = {column: _KINDS.get(column, "text") for column in names[name]}
             counts[name] = write_table(parts[name], format, columns, rows)
-        of_marks = _write_marks(connection, study, folder, left_out)
+        written_marks = _write_marks(connection, study, folder, left_out)
     for path in existing:
         path.unlink()
     for name, part in parts.items():
@@ -148,17 +148,17 @@ def export_study(
             part.replace(part.with_suffix(""))
         else:
             part.unlink()
-    for name in of_marks:
+    for name in written_marks:
         (folder / f"{name}.part").replace(folder / name)
     counts = {name: n for name, n in counts.items() if n}
     book = codebook(study.config, counts, format, names)
-    if of_marks:
-        book["marks"] = {"file": LINES, "lines": of_marks[LINES], "fields": FIELDS}
+    if written_marks:
+        book["marks"] = {"file": LINES, "lines": written_marks[LINES], "fields": FIELDS}
     text = json.dumps(book, ensure_ascii=False, indent=1)
     (folder / "codebook.json").write_text(text + "\n", encoding="utf-8")
     (folder / "codebook.md").write_text(codebook_markdown(book), encoding="utf-8")
     files = {f"{name}.{format}": n for name, n in counts.items()}
-    return ExportSummary(folder, files | of_marks, left_out)
+    return ExportSummary(folder, files | written_marks, left_out)
 
 
 def _part(folder: Path, name: str, form: str) -> Path:

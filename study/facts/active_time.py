@@ -16,7 +16,7 @@ from study.schema.tables import assignments, comparisons, decisions, ratings, re
 class ActiveSeconds:
     """Active seconds of what people saved, over all revisions; nothing where none is known."""
 
-    of_ratings: Mapping[tuple[int, str], float]
+    by_rating: Mapping[tuple[int, str], float]
     """By assignment and construct."""
     comparing: Mapping[int, float]
     """Of all comparisons of a rater, by database key."""
@@ -50,15 +50,15 @@ def active_seconds(connection: Connection) -> ActiveSeconds:
     events: list[_Save | _Shown] = [*_shown(connection), *_saves(connection)]
     # What is shown in answer to a save is shown after it.
     events.sort(key=lambda event: (event.rater_id, event.at, isinstance(event, _Shown)))
-    of_ratings: defaultdict[tuple[int, str], float] = defaultdict(float)
+    by_rating: defaultdict[tuple[int, str], float] = defaultdict(float)
     comparing: defaultdict[int, float] = defaultdict(float)
-    for rater, of_rater in groupby(events, key=lambda event: event.rater_id):
-        for save, seconds in _bounded(of_rater):
+    for rater, rater_events in groupby(events, key=lambda event: event.rater_id):
+        for save, seconds in _bounded(rater_events):
             if save.task is None:
                 comparing[rater] += seconds
             else:
-                of_ratings[save.task] += seconds
-    return ActiveSeconds(dict(of_ratings), dict(comparing))
+                by_rating[save.task] += seconds
+    return ActiveSeconds(dict(by_rating), dict(comparing))
 
 
 def _bounded(events: Iterable[_Save | _Shown]) -> Iterator[tuple[_Save, float]]:

@@ -91,7 +91,7 @@ def _scores_of(
     what, on = ("jury", None) if isinstance(spec, JurySpec) else ("composite", spec.on)
     kinds = _member_kinds(scores, name, spec)
     first = scores[scores["repeat"].eq(0)]
-    parts = [_of_member(first, member, on, config, low) for member in spec.members]
+    parts = [_member_rows(first, member, on, config, low) for member in spec.members]
     if what == "composite":
         common = set.intersection(*(set(part["construct"]) for part in parts))
         parts = [part[part["construct"].isin(common)] for part in parts]
@@ -116,7 +116,7 @@ def _scores_of(
     )  # fmt: skip
 
 
-def _of_member(
+def _member_rows(
     first: pd.DataFrame,
     member: CombinedMember,
     on: str | None,
@@ -133,15 +133,15 @@ def _of_member(
     for key in rows["construct"].unique() if turned or on is not None else ():
         scale = config.scale(key, member.scorer)
         assert scale is not None  # noqa: S101  (these rows are on the study's constructs)
-        of_key = rows["construct"].eq(key)
-        values = rows.loc[of_key, "value"]
+        on_construct = rows["construct"].eq(key)
+        values = rows.loc[on_construct, "value"]
         if turned:
             values = scale.min + scale.max - values
         if on is not None:
             target = config.scale(on, "")
             assert target is not None  # noqa: S101  (checked with the settings)
             values = values.map(lambda v, to=target, of=scale: to.converted(v, of))
-        rows.loc[of_key, "value"] = values
+        rows.loc[on_construct, "value"] = values
     return rows if on is None else rows.assign(construct=on)
 
 
@@ -192,10 +192,12 @@ def lacking(spec: CombinedSpec, scored: Mapping[str, Collection[str]]) -> list[s
             reasons.append(f"{scorer!r} has no scores on {construct} yet")
     if reasons or isinstance(spec, JurySpec) or spec.on is not None:
         return reasons
-    of_members = [(member.scorer, set(scored[member.scorer])) for member in spec.members]
-    if set.intersection(*(keys for _, keys in of_members)):
+    member_constructs = [(member.scorer, set(scored[member.scorer])) for member in spec.members]
+    if set.intersection(*(keys for _, keys in member_constructs)):
         return []
-    where = ", ".join(f"{scorer} on {' and '.join(sorted(keys))}" for scorer, keys in of_members)
+    where = ", ".join(
+        f"{scorer} on {' and '.join(sorted(keys))}" for scorer, keys in member_constructs
+    )
     return [
         f"its members have no construct in common ({where}); name the construct of each as "
         "SCORER:CONSTRUCT, and that of the composite with `on`"

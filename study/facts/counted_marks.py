@@ -30,8 +30,8 @@ def newest_marks(*conditions: ColumnElement[bool]) -> Subquery:
         .group_by(*keys)
         .subquery()
     )
-    of_last = _is_revision(sentence_marks, last, last.c.revision)
-    return select(sentence_marks).join(last, of_last).subquery("newest_marks")
+    is_last = _is_revision(sentence_marks, last, last.c.revision)
+    return select(sentence_marks).join(last, is_last).subquery("newest_marks")
 
 
 def counted_marks(*conditions: ColumnElement[bool]) -> Subquery:

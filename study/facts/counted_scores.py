@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from study.facts.combined_scorers import combined_scores, low_is_good
 from study.facts.measured_inputs import EARLIER_INPUT, MeasuredWith, earlier_inputs
-from study.facts.table_arrays import Columns, categorical, taken, together
+from study.facts.table_arrays import Columns, categorical, select_rows, together
 from study.facts.table_responses import ResponsesInUse
 from study.schema.database import read_columns
 from study.schema.tables import scores
@@ -69,7 +69,7 @@ def counted_scores(
             left_out[str(reason)] = int(count)
     known &= reasons.codes < 0
     if not known.all():
-        rows, place = taken(rows, known), place[known]
+        rows, place = select_rows(rows, known), place[known]
     order = _order(rows, rank[place])
     twice = _same_as_next(rows, place, order)
     if twice.any():
@@ -79,7 +79,7 @@ def counted_scores(
     if config is None or not config.combined:
         del rows["response"]
     else:
-        rows = taken(rows, order)
+        rows = select_rows(rows, order)
         low = low_is_good(connection, config)
         rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), config, low)])
         place = responses.places(rows["response"])
@@ -110,9 +110,9 @@ def on_current_constructs(
     construct = rows["construct"]
     # The last element is for rows without a construct, of which there are none.
     current = np.array([*(versions.get(key, -1) for key in construct.categories), -1])
-    of_rows = current.astype(np.int32)[construct.codes]
-    gone = of_rows < 0
-    earlier = ~gone & (of_rows != rows.pop("construct_version"))
+    row_versions = current.astype(np.int32)[construct.codes]
+    gone = row_versions < 0
+    earlier = ~gone & (row_versions != rows.pop("construct_version"))
     for reason, faulty in (
         ("given to a construct that study.toml no longer has", gone),
         ("given to an earlier version of a construct", earlier),

@@ -184,8 +184,10 @@ def _several_versions(connection: Connection) -> Versions:
     every = all_outputs()
     ids = select(response_table.c.id).where(*chosen)
     outputs = select(every.c.response_id, every.c.current).where(every.c.response_id.in_(ids))
-    of_keys = [(row[0], row[1], row[2]) for row in rows]
-    return response_versions(of_keys, ((row[0], row[1]) for row in connection.execute(outputs)))
+    keyed_versions = [(row[0], row[1], row[2]) for row in rows]
+    return response_versions(
+        keyed_versions, ((row[0], row[1]) for row in connection.execute(outputs))
+    )
 
 
 def _replaced_outputs(connection: Connection) -> set[int]:

@@ -38,17 +38,17 @@ def find_response(connection: Connection, name: str) -> FoundResponse:
             key, response = alias
         else:
             key, _, number = name.rpartition("@")
-            of_key = _versions(connection, key)
-            response = next((id_ for id_, v, _ in of_key if str(v) == number), None)
+            key_versions = _versions(connection, key)
+            response = next((id_ for id_, v, _ in key_versions if str(v) == number), None)
         if response is None:
             raise _unknown(connection, name)
     rows = _versions(connection, key)
-    of_queries = (
+    query_outputs = (
         select(outputs.c.query_id, outputs.c.system, outputs.c.response_id)
         .where(outputs.c.query_id.in_({query for *_, query in rows}))
         .order_by(outputs.c.revision)
     )
-    every = list(connection.execute(of_queries))
+    every = list(connection.execute(query_outputs))
     current = {(query, system): of for query, system, of in every}
     versions = response_versions(
         ((id_, key, version) for id_, version, _ in rows),
@@ -77,8 +77,8 @@ def _versions(connection: Connection, key: str) -> list[tuple[int, int, int]]:
 
 
 def _unknown(connection: Connection, name: str) -> StudyError:
-    of_responses = select(responses.c.key).order_by(responses.c.id)
-    keys = [*connection.execute(of_responses).scalars()]
+    response_keys = select(responses.c.key).order_by(responses.c.id)
+    keys = [*connection.execute(response_keys).scalars()]
     keys += connection.execute(select(response_aliases.c.key)).scalars()
     hint = nearest(name, keys) or (f"Its ids are such as {keys[0]!r}." if keys else "It has none.")
     return StudyError(f"The study has no response {name!r}. {hint}")

@@ -173,8 +173,8 @@ def _expected(
     """Return the means of the distributions of these runs."""
     if not runs:
         return []
-    of_runs = judgments.c.run_id.in_(runs)
-    statement = _scored((*_OF_JUDGMENT, "distribution"), of_runs, *chosen)
+    in_runs = judgments.c.run_id.in_(runs)
+    statement = _scored((*_OF_JUDGMENT, "distribution"), in_runs, *chosen)
     return [read_columns(connection, statement, _TYPES, means)]
 
 

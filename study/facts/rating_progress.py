@@ -150,7 +150,7 @@ def read_records(
     seconds = active_seconds(connection)
     ratings = _ratings(connection, versions, *conditions)
     tasks = zip(ratings["assignment"], ratings["construct"], strict=True)
-    ratings["active_seconds"] = [seconds.of_ratings.get(task, np.nan) for task in tasks]
+    ratings["active_seconds"] = [seconds.by_rating.get(task, np.nan) for task in tasks]
     entered = ratings[ratings["answered"]]
     expected = _expected(assignments, entered)
     for name, rows in (
@@ -176,9 +176,11 @@ def _expected(assignments: pd.DataFrame, entered: pd.DataFrame) -> pd.DataFrame:
     expected = pd.concat([entered[columns], asked], ignore_index=True).drop_duplicates(columns)
     expected = expected.sort_values("assignment", kind="stable", ignore_index=True)
     task = ["rater_id", "response", "purpose", "repeat"]
-    of_slot = expected.join(assignments.set_index("assignment")[task], on="assignment")
+    slot_values = expected.join(assignments.set_index("assignment")[task], on="assignment")
     # As in `rated_again`. Open slots are each for another rater.
-    measuring = of_slot[of_slot["purpose"].isin(MEASURING) & of_slot["rater_id"].notna()]
+    measuring = slot_values[
+        slot_values["purpose"].isin(MEASURING) & slot_values["rater_id"].notna()
+    ]
     again = measuring.duplicated(["rater_id", "response", "repeat", "construct"])
     return expected.assign(once=~expected.index.isin(again.index[again]))
 
@@ -234,14 +236,14 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     }
     sums = pd.DataFrame(columns).astype(int).groupby(work["rater_id"]).sum()
     entered = records.ratings[records.ratings["answered"]]
-    of_ratings = pd.DataFrame(
+    answer_counts = pd.DataFrame(
         {
             "cannot_judge": entered["status"] == "cannot_judge",
             "skipped": entered["status"] == "skipped",
             "late": entered["late"],
         }
     )
-    sums = sums.join(of_ratings.astype(int).groupby(entered["rater_id"]).sum(), how="outer")
+    sums = sums.join(answer_counts.astype(int).groupby(entered["rater_id"]).sum(), how="outer")
     counts = sums.reindex(list(people)).fillna(0).astype(int).to_dict("index")
     in_label_studio = left_in_label_studio(connection)
     progress = []
@@ -357,8 +359,8 @@ def _ratings(
     current = frame["construct_version"] == frame["construct"].map(versions)
     # As in the score table. Ratings of training or checks are not compared with others.
     measuring = frame[frame["purpose"].isin(MEASURING)].sort_values(["assignment", "order"])
-    of_scorers = measuring.rename(columns={"rater_id": "scorer"})
-    again = rated_again(of_scorers, of_scorers["answered"])
+    by_scorer = measuring.rename(columns={"rater_id": "scorer"})
+    again = rated_again(by_scorer, by_scorer["answered"])
     second = frame.index.isin(again.index[again])
     frame["counts"] = current & ~frame["after_reveal"] & frame["answered"] & ~second
     frame["passages_opened"] = passages_opened(connection, frame)

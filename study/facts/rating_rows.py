@@ -68,7 +68,7 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
         select(responses.c.id, responses.c.key, responses.c.version).order_by(responses.c.id)
     ).all()
     ids = response_versions([(row[0], row[1], row[2]) for row in versions], []).ids
-    seconds = active_seconds(connection).of_ratings
+    seconds = active_seconds(connection).by_rating
     replies, gone = newest_replies(connection), departures(connection)
     known = [construct.key for construct in config.constructs]
     counted, newest = counted_ratings(), newest_ratings()

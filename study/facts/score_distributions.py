@@ -96,10 +96,10 @@ def means(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `expected_scores` for all of the judgments."""
     rows = judgments.copy()
     expected = [_mean(distribution) for distribution in rows["distribution"]]
-    of_rows = np.array([mean for mean, _ in expected], dtype=float)
+    row_means = np.array([mean for mean, _ in expected], dtype=float)
     reasons = pd.Series([reason for _, reason in expected], index=rows.index, dtype=object)
     unasked = rows["rule"].eq("empty_response") | rows["value"].isna()
-    rows["value"] = rows["value"].where(unasked, of_rows)
+    rows["value"] = rows["value"].where(unasked, row_means)
     rows["missing_reason"] = rows["missing_reason"].where(unasked, reasons)
     rows["rule"] = None
     rows["scorer"] += EXPECTED

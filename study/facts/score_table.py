@@ -16,7 +16,7 @@ from study.facts.counted_scores import counted_scores, imported_scores, on_curre
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
 from study.facts.ratings import AS_ENTERED, Edits, human_scores
-from study.facts.table_arrays import Columns, categorical, size, taken, together
+from study.facts.table_arrays import Columns, categorical, select_rows, size, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_frame
 from study.schema.tables import preferences, queries, responses as response_table
@@ -141,14 +141,14 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
     if twice.any():
         left_out["imported for a rater who compared the same here"] = int(twice.sum())
     rows = together([imported[~twice], decided, chosen])
-    rows = taken(rows, on_current_constructs(rows, versions, left_out))
+    rows = select_rows(rows, on_current_constructs(rows, versions, left_out))
     a, b = responses.places(rows["a"]), responses.places(rows["b"])
     stale = ~(responses.in_use[a] & responses.in_use[b])
     if stale.any():
         left_out["comparing a response that a later one replaced"] = int(stale.sum())
     ids = responses.response_id
     rows |= {"response_a": ids[a], "response_b": ids[b]}
-    result = _typed(pd.DataFrame(taken(rows, ~stale)), PREFERENCE_COLUMNS)
+    result = _typed(pd.DataFrame(select_rows(rows, ~stale)), PREFERENCE_COLUMNS)
     result.attrs["left_out"] = left_out
     result.attrs["systems"] = _systems(responses)
     return result

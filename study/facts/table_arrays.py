@@ -40,10 +40,10 @@ def together(parts: Sequence[Columns]) -> dict[str, Any]:
     sizes = [size(part) for part in parts]
     columns: dict[str, Any] = {}
     for name in dict.fromkeys(str(name) for part in parts for name in part):
-        of_parts = [
+        part_columns = [
             part.pop(name, None) if isinstance(part, dict) else part.get(name) for part in parts
         ]
-        columns[name] = (_numbers if name in TYPES else _repeated)(name, of_parts, sizes)
+        columns[name] = (_numbers if name in TYPES else _repeated)(name, part_columns, sizes)
     return columns
 
 
@@ -106,6 +106,6 @@ def numbered(codes: np.ndarray, numbers: Sequence[float] | np.ndarray) -> pd.Cat
     return pd.Categorical.from_codes(codes, index)
 
 
-def taken(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+def select_rows(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
     """Return some rows, by their positions or by a mask (n,)."""
     return {name: column[rows] for name, column in columns.items()}

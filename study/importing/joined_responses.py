@@ -32,8 +32,8 @@ def matched(
     """
     ids = [dict.fromkeys(frame["response_id"]) for frame in frames]
     both = [key for key in ids[0] if key in ids[1]]
-    of_people = [frame["scorer_kind"].isin(PEOPLE) for frame in frames]
-    judged = [set(f.loc[~p, "response_id"]) for f, p in zip(frames, of_people, strict=True)]
+    by_people = [frame["scorer_kind"].isin(PEOPLE) for frame in frames]
+    judged = [set(f.loc[~p, "response_id"]) for f, p in zip(frames, by_people, strict=True)]
     alone = [[key for key in ids[place] if key not in ids[1 - place]] for place in (0, 1)]
     people_alone = [[key for key in alone[place] if key not in judged[place]] for place in (0, 1)]
     if not both or (any(people_alone) and not allow_unmatched):
@@ -82,10 +82,10 @@ def _unmatched_in_words(
     on: SharedIds,
 ) -> str:
     parts_of = [
-        f"{len(left):,} of {len(of_table):,} ids of {names[place]} "
+        f"{len(left):,} of {len(table_ids):,} ids of {names[place]} "
         f"{'is' if len(left) == 1 else 'are'} not in {names[1 - place]} "
         f"({_some(left)})"
-        for place, (left, of_table) in enumerate(zip(alone, ids, strict=True))
+        for place, (left, table_ids) in enumerate(zip(alone, ids, strict=True))
         if left
     ]
     return f"by the column {str(on)!r} {', and '.join(parts_of)}."

@@ -77,15 +77,15 @@ def read_joined(
     import pandas as pd
 
     rows = [side.columns is None or side.scorer is not None for side in sides]
-    of_file = _words_of_each(sides, declared)
+    file_words = _words_of_each(sides, declared)
     frames: list[DataFrame | None] = [
         _read_rows(side, given, only_construct) if long else None
-        for side, given, long in zip(sides, of_file, rows, strict=True)
+        for side, given, long in zip(sides, file_words, rows, strict=True)
     ]
     if not all(rows):
         for place, columns in enumerate(_by_construct(sides, frames)):
             if frames[place] is None:
-                frames[place] = _read_columns(sides[place], columns, of_file[place])
+                frames[place] = _read_columns(sides[place], columns, file_words[place])
     read = [_keyed(frame) for frame in frames if frame is not None]
     names = _names(sides)
     _check_kinds(read, names)
@@ -95,8 +95,8 @@ def read_joined(
     share_identifiers(read, names)
     joined = pd.concat(read, ignore_index=True)
     _check_repeated(joined, names)
-    joined.attrs["word_scales"] = _of_both(read, "word_scales")
-    joined.attrs["value_names"] = _of_both(read, "value_names")
+    joined.attrs["word_scales"] = _joined_attribute(read, "word_scales")
+    joined.attrs["value_names"] = _joined_attribute(read, "value_names")
     joined.attrs["summary"] = [*_summaries(read, names), *counted]
     return joined
 
@@ -145,8 +145,8 @@ def _summaries(frames: Sequence[DataFrame], names: tuple[str, str]) -> list[str]
     lacking = [line for line in lines[0] if line in lines[1] and "no column names" in line]
     own = [
         f"{name}: {line}"
-        for name, of_table in zip(names, lines, strict=True)
-        for line in of_table
+        for name, table_lines in zip(names, lines, strict=True)
+        for line in table_lines
         if "no column names" not in line
     ]
     return [*lacking, *own]
@@ -216,15 +216,15 @@ def _by_construct(
     found = [
         replace(
             columns,
-            judge=_of_table(pairs[0], columns.judge),
-            human=_of_table(pairs[1], columns.human),
+            judge=_own_columns(pairs[0], columns.judge),
+            human=_own_columns(pairs[1], columns.human),
         )
         for columns in (first, second)
     ]
     return found[0], found[1]
 
 
-def _of_table(texts: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+def _own_columns(texts: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(t for t in texts if t in columns or t.partition("=")[2] in columns)
 
 
@@ -272,10 +272,10 @@ def _keyed(frame: DataFrame) -> DataFrame:
 
 def _check_kinds(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
     kinds = {kind for frame in frames for kind in frame["scorer_kind"]}
-    for of_side, noun, other in (
+    for side_kinds, noun, other in (
         (set(PEOPLE), "people", "judges"), ({"judge", "metric"}, "judges", "people"),
     ):  # fmt: skip
-        if not kinds & of_side:
+        if not kinds & side_kinds:
             fault = Fault(
                 f"both files have scores of {other} alone, and none of {noun}.",
                 "Give a file of each; if a scorer is called what it is not, --kind SCORER=KIND.",
@@ -287,13 +287,13 @@ def _check_words(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
     """Refuse words that are on one scale in one table and on another one in the other."""
     scales = [
         {
-            construct: next(iter(of_scorers.values()))
-            for construct, of_scorers in frame.attrs.get("word_scales", {}).items()
+            construct: next(iter(words_by_scorer.values()))
+            for construct, words_by_scorer in frame.attrs.get("word_scales", {}).items()
         }
         for frame in frames
     ]
     for construct in scales[0].keys() & scales[1].keys():
-        one, other = (of_table[construct] for of_table in scales)
+        one, other = (table_scales[construct] for table_scales in scales)
         if list(one[:2]) != list(other[:2]):
             fault = Fault(
                 f"the words for {construct} are {one[0]:g} to {one[1]:g} in {names[0]} and "
@@ -346,10 +346,12 @@ def _check_repeated(joined: DataFrame, names: tuple[str, str]) -> None:
         raise InputError(" and ".join(names), [fault])
 
 
-def _of_both(frames: Sequence[DataFrame], attribute: str) -> dict[str, dict[object, object]]:
+def _joined_attribute(
+    frames: Sequence[DataFrame], attribute: str
+) -> dict[str, dict[object, object]]:
     """What an attribute of the frames has for each construct."""
     both: dict[str, dict[object, object]] = {}
     for frame in frames:
-        for construct, of_frame in frame.attrs.get(attribute, {}).items():
-            both.setdefault(construct, {}).update(of_frame)
+        for construct, frame_words in frame.attrs.get(attribute, {}).items():
+            both.setdefault(construct, {}).update(frame_words)
     return both

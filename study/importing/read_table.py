@@ -373,10 +373,10 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
                 why = off_the_scale(row.word_range, limits.min, limits.max)
                 if why is not None:
                     place = (number, located.column("value"))
-                    of_row = (row.scorer, row.construct_key, row.scorer_kind)
+                    row_scorer = (row.scorer, row.construct_key, row.scorer_kind)
                     report.fault(
                         f"{why} ({row.construct_key} by {row.scorer!r}).",
-                        declare_words(*of_row, row.word_range),
+                        declare_words(*row_scorer, row.word_range),
                         *place,
                     )
             elif limits and row.value is not None and not limits.min <= row.value <= limits.max:

@@ -151,10 +151,10 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     _count(left_out, "raters' attributes", with_attributes)
     connection.execute(update(rater_answers).values(external_id=None, idempotency_key=None))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
-    of_work: list[tuple[type[Noun], str]] = [(RaterAnswer, "comment"), (RaterAnswer, "reason")]
+    work_texts: list[tuple[type[Noun], str]] = [(RaterAnswer, "comment"), (RaterAnswer, "reason")]
     if not comments:
-        texts += of_work
-    elif not any(_has(connection, noun, name) for noun, name in of_work):
+        texts += work_texts
+    elif not any(_has(connection, noun, name) for noun, name in work_texts):
         raise StudyError(without_effect("--comments", True, "the study has no comment or reason"))
     for noun, name in texts:
         noun_table = table(noun)

@@ -85,7 +85,7 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     """Return the tables with rows about a person, children first, and the condition on the rows."""
     conditions: list[tuple[Table, ColumnElement[bool]]] = []
     on_assignments: tuple[type[Noun], ...] = (Reveal, OpenedPassage)
-    of_raters: tuple[type[Noun], ...] = (
+    on_raters: tuple[type[Noun], ...] = (
         *(ClosingAnswer, Consent, Departure, ExternalRater, Enrolment, Invitation, RejectedValue),
     )
     if person.rater_id is not None:
@@ -100,7 +100,7 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
         conditions.append((rater_answers, own))
         for noun in on_assignments:
             conditions.append((table(noun), table(noun).c.assignment_id.in_(assignments)))
-        for noun in of_raters:
+        for noun in on_raters:
             conditions.append((table(noun), table(noun).c.rater_id == person.rater_id))
         conditions += [
             (comparison_table, comparison_table.c.rater_id == person.rater_id),

@@ -143,8 +143,8 @@ class _Scales:
             row = {**self._read_again[row["judgment_id"]], "value": row["value"]}
         if row.get("kind") == "choice" or row.get("second_response_id") is not None:
             values = [row[name] for name in _OF_CHOICES if row.get(name) is not None]
-            of_judge = row.get("run_id") is not None
-            scale = _OF_JUDGES if of_judge else self._config.preferences.scale
+            by_judge = row.get("run_id") is not None
+            scale = _OF_JUDGES if by_judge else self._config.preferences.scale
             return self._off([scale], values, row)
         scales = [self._stored.get((row["construct_key"], row["construct_version"]))]
         scorer = row.get("scorer") or self._runs.get(row.get("run_id"))

@@ -241,11 +241,11 @@ def read_columns(
                 parts[name].append(np.array(columns[name], dtype=kind))
                 continue
             known = codes[name]
-            of_rows = [
+            row_codes = [
                 known.setdefault(value, len(known)) if isinstance(value, str) else -1
                 for value in columns[name]
             ]
-            parts[name].append(np.array(of_rows, dtype=np.min_scalar_type(-len(known) - 1)))
+            parts[name].append(np.array(row_codes, dtype=np.min_scalar_type(-len(known) - 1)))
     read: dict[str, Any] = {}
     for name, kind in types.items():
         arrays = parts.pop(name) or [np.empty(0, "int8" if kind == "category" else kind)]

@@ -118,10 +118,10 @@ class DesignSpec(SettingsSection):
             raise ValueError("bands must rise")
         if ("judge_score" in self.strata) != bool(self.bands):
             raise ValueError("the stratum judge_score and bands go together")
-        of_responses = {"system", "judge_score"}.intersection(self.strata)
-        if of_responses and self.sample_of == "queries":
+        response_strata = {"system", "judge_score"}.intersection(self.strata)
+        if response_strata and self.sample_of == "queries":
             raise ValueError(
-                f"{sorted(of_responses)[0]} differs between the responses to a query; "
+                f"{sorted(response_strata)[0]} differs between the responses to a query; "
                 'set sample_of = "responses"'
             )
         if not self.ratings and not self.comparisons:

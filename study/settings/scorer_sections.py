@@ -95,10 +95,10 @@ class SystemSpec(SettingsSection):
     @model_validator(mode="after")
     def _each_setting_has_an_effect(self) -> Self:
         given = self.model_fields_set
-        of_responses = sorted(given - {"family", "reader"})
-        if self.reader is None and of_responses:
+        reader_settings = sorted(given - {"family", "reader"})
+        if self.reader is None and reader_settings:
             raise ValueError(
-                f"{of_responses[0]}: has no effect without a reader; name the model that answers"
+                f"{reader_settings[0]}: has no effect without a reader; name the model that answers"
             )
         if self.reader is None and self.family is None:
             raise ValueError("names neither the family nor the reader; give one of them")

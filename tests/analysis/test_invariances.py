@@ -152,7 +152,7 @@ def test_rows_in_another_order_with_the_queries_in_place(usual: list[Estimate]) 
 
 
 @pytest.mark.parametrize("column", ["response_id", "query_id", "scorer", "system"])
-def test_other_names_that_sort_alike(column: str, usual: list[Estimate]) -> None:
+def test_names_that_sort_alike_change_no_figure(column: str, usual: list[Estimate]) -> None:
     frame = base()
     analysis = analysed(frame.assign(**{column: "the " + frame[column]}))
     assert len(analysis) == len(usual)
@@ -162,7 +162,7 @@ def test_other_names_that_sort_alike(column: str, usual: list[Estimate]) -> None
 
 
 @pytest.mark.parametrize("column", ["scorer", "system"])
-def test_other_names_that_sort_otherwise(column: str, usual: list[Estimate]) -> None:
+def test_names_that_sort_otherwise_change_no_figure(column: str, usual: list[Estimate]) -> None:
     frame = base()
     old = sorted(set(frame[column]) - {"judge"})
     new = dict(zip(old, (f"n{9 - place}" for place in range(len(old))), strict=True))

@@ -94,12 +94,12 @@ def _jackknife(cells: ConfusionCells, name: str, resampling: QueryResampling) ->
     quotient = QUOTIENTS[name]
     hits, of = cells.sums @ np.array(quotient.hits), cells.sums @ np.array(quotient.of)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         total = weights @ of
         return ratio(weights @ hits, total, total > 0)
 
     reason = None if of.sum() > 0 else quotient.empty
-    statistic = QueryStatistic(of_weights, of > 0, cells.n_responses, 0, reason)
+    statistic = QueryStatistic(weighted_statistic, of > 0, cells.n_responses, 0, reason)
     return resampling.interval(statistic, "logit")
 
 

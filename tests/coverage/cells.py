@@ -108,7 +108,7 @@ def correlation_average(x: FloatArray, y: FloatArray) -> QueryStatistic:
 
 def _one_of(family: StatisticFamily, place: int) -> QueryStatistic:
     return QueryStatistic(
-        lambda weights: family.of_weights(weights)[:, place],
+        lambda weights: family.weighted_statistic(weights)[:, place],
         np.asarray(family.contributing[:, place]),
         int(family.n_responses[place]),
         int(family.n_dropped[place]),

@@ -103,7 +103,7 @@ class Composite(Cell):
         of_fold[:, present] = folds(present.size, FOLDS, repetition) != np.arange(FOLDS)[:, None]
         family = composite_weights(scores, overall, query, size)
         weights = {
-            "learned": scaled(family.of_weights(of_fold), scores),
+            "learned": scaled(family.weighted_statistic(of_fold), scores),
             "equal": np.full((1, SHARES.size), 1 / SHARES.size),
             "one construct": np.eye(SHARES.size)[:1],
         }

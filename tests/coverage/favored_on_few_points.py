@@ -107,7 +107,7 @@ def by_system(cell: Cell, number: int) -> SimultaneousIntervals | None:
     produced = np.tile(np.eye(cell.systems, dtype=bool), (cell.queries, 1))
     ratings = ratings - severities(ratings, query).points
     effects = error_by_system_given_human(judge, ratings, query, produced, cell.queries).effects
-    values = QueryResampling(cell.queries).evaluate(effects.of_weights, "jackknife")
+    values = QueryResampling(cell.queries).evaluate(effects.weighted_statistic, "jackknife")
     return simultaneous_intervals(effects.points(), values, "jackknife")
 
 

@@ -103,7 +103,7 @@ def by_system(cell: Cell, number: int) -> tuple[SimultaneousIntervals, float]:
     judge, ratings, query = study(rng, cell)
     produced = np.tile(np.eye(cell.systems, dtype=bool), (cell.queries, 1))
     effects = error_by_system_given_human(judge, ratings, query, produced, cell.queries).effects
-    values = QueryResampling(cell.queries).evaluate(effects.of_weights, "jackknife")
+    values = QueryResampling(cell.queries).evaluate(effects.weighted_statistic, "jackknife")
     intervals = simultaneous_intervals(effects.points(), values, "jackknife")
     return intervals, float((judge == 100).mean())
 

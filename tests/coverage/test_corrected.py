@@ -22,7 +22,7 @@ def test_small_run_covers(cell: Cell) -> None:
             assert float(str(row["coverage"])) >= 68 / 80, row
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_corrected_means() -> None:
     table = [row for row in read_rows("corrected.csv") if row["way"] == "report"]
     cells = [
         (int(r["labels"]), float(r["ceiling"]), r["statistic"])
@@ -62,7 +62,7 @@ def test_failures_that_the_judge_does_not_see() -> None:
 UNSEEN = ("12", "unrelated", "failures", "mean")
 
 
-def test_committed_regimes() -> None:
+def test_committed_table_of_regimes() -> None:
     page = (ROOT / "data/manual/reference/corrected_scores.md").read_text(encoding="utf-8")
     table = [row for row in read_rows("regimes.csv") if row["way"] == "report"]
     assert {(r["labels"], r["judge"], r["scores"]) for r in table} == {

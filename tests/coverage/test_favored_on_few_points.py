@@ -8,7 +8,7 @@ from tests.coverage.tables import read_rows
 pytestmark = pytest.mark.slow
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_favored_systems_on_few_points() -> None:
     table = read_rows("favored_on_few_points.csv")
     assert [tuple(row[name] for name in Cell._fields) for row in table] == [
         cell.key for cell in cells()

@@ -20,7 +20,7 @@ def test_a_fair_judge_that_saturates_favors_no_system(ceiling: float) -> None:
     assert float(str(row["ungated"])) <= 0.12
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_favored_systems() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert [tuple(row[name] for name in Cell._fields) for row in table] == [

@@ -24,7 +24,7 @@ def test_few_studies_have_a_false_claim(kind: str) -> None:
     assert counted(kind, first=5000, studies=10)["false"] < 4
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_null_studies() -> None:
     page = PAGE.read_text(encoding="utf-8")
     rows = read()
     assert tuple(rows) == tuple(KINDS)

@@ -15,7 +15,7 @@ def test_a_judge_at_its_threshold_seldom_gets_a_yes(kind: str) -> None:
     assert found.count("yes") <= 20
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_one_rater() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["kind"], int(row["responses"])) for row in rows] == [

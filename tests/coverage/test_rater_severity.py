@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 TABLE = Path(__file__).with_name("rater_severity.csv")
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_rater_severity() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(CELLS)

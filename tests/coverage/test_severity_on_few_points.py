@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 TABLE = Path(__file__).with_name("severity_on_few_points.csv")
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_severity_on_few_points() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(CELLS)

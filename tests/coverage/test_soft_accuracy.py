@@ -8,7 +8,7 @@ from tests.coverage.tables import read_rows
 pytestmark = pytest.mark.slow
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_soft_accuracy() -> None:
     table = read_rows("soft_accuracy.csv")
     assert len(table) == len(CELLS)
     # The docstring of `soft_difference` states this range.

@@ -24,7 +24,7 @@ def test_who_turns_careless_after_a_third_is_found(kind: str) -> None:
     assert sum(found) >= 32
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_straight_lining() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     sizes = [tuple(map(str, vars(size).values())) for size in SIZES]

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 TABLE = Path(__file__).with_name("system_ranks.csv")
 
 
-def test_committed_table() -> None:
+def test_committed_table_of_system_ranks() -> None:
     with TABLE.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(CELLS)

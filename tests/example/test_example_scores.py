@@ -70,7 +70,7 @@ def test_the_file_is_rebuilt_byte_for_byte(simulation: ModuleType, tmp_path: Pat
     assert (tmp_path / "scores.csv").read_bytes() == (EXAMPLE / "scores.csv").read_bytes()
 
 
-def test_another_seed_is_another_draw(simulation: ModuleType) -> None:
+def test_scores_with_another_seed_are_another_draw(simulation: ModuleType) -> None:
     assert simulation.simulate(seed=1) == simulation.simulate(seed=1)
     assert simulation.simulate(seed=1) != simulation.simulate()
 

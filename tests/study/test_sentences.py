@@ -74,7 +74,7 @@ def test_ranges_are_ordered_and_leave_out_white_space_alone(text: str) -> None:
         (" \n", []),
     ],
 )
-def test_sentences(text: str, parts: list[str]) -> None:
+def test_sentences_of_a_text(text: str, parts: list[str]) -> None:
     assert sentences(text) == parts
 
 

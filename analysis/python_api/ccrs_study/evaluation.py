@@ -28,7 +28,7 @@ from analysis.render.decision_words import answers_reading, as_record
 from analysis.render.opening import JudgeOpening, lines as opening_lines
 from analysis.render.opening_of_analysis import openings_of
 from analysis.render.panels import panels
-from analysis.render.verdicts import speaking, verdicts
+from analysis.render.verdicts import verdict_subjects, verdicts
 from ccrs_study.frame_words import with_word_values
 from ccrs_study.from_a_file import read_file
 from ccrs_study.long_frames import known_names
@@ -185,7 +185,7 @@ class Evaluation:
 
     @cached_property
     def _decided(self) -> list[UseDecision]:
-        return decisions(self._leading, speaking(self._leading))
+        return decisions(self._leading, verdict_subjects(self._leading))
 
     @cached_property
     def _openings(self) -> list[JudgeOpening]:

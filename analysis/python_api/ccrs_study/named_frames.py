@@ -115,8 +115,8 @@ def long_scores(
     if raters is not None:
         if id is None:
             base["response_id"] = [", ".join(raters.response(row)) for row in _rows(frame)]
-        of_rows = [raters.of(row) for row in _rows(frame)]
-        scorers |= dict.fromkeys(people, of_rows)
+        row_raters = [raters.of(row) for row in _rows(frame)]
+        scorers |= dict.fromkeys(people, row_raters)
     parts = [
         base.assign(
             construct=frame[construct].to_numpy() if construct else key,

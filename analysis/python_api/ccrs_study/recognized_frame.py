@@ -49,13 +49,13 @@ def check_one_table(*given: object) -> None:
     TypeError
         With how two tables are joined.
     """
-    of_frames = [
+    holds_frame = [
         isinstance(value, pd.DataFrame)
         or (isinstance(value, list | tuple) and any(isinstance(v, pd.DataFrame) for v in value))
         for value in given
     ]
-    several = isinstance(given[0], list | tuple) and of_frames[0]
-    if several or any(of_frames[1:]):
+    several = isinstance(given[0], list | tuple) and holds_frame[0]
+    if several or any(holds_frame[1:]):
         raise TypeError(
             "the scores of judge and people are in one table; join two by their ids: "
             "judge.merge(human, on='id', suffixes=('_judge', '_human'))"

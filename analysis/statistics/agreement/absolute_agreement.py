@@ -19,7 +19,7 @@ from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.pairs import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    OfWeights,
+    WeightedStatistic,
     centered,
     comparable,
     ratio,
@@ -61,27 +61,29 @@ def agreement_in_value(
     if scope == "system_level":
         if produced is None:
             raise ValueError("system_level needs `produced` (n, systems): who gave which response")
-        return _of_systems(pairs, np.asarray(produced, dtype=bool)[both])
+        return _system_family(pairs, np.asarray(produced, dtype=bool)[both])
     if scope == "between_queries":
         pairs = between_queries(pairs)
     elif scope == "within_query":
         pairs = within_query(pairs)
     names = measures_in(scope)
     reasons = [_reason(name, pairs, scope) for name in names]
-    of_weights = _of_points(pairs, names, reasons)
+    weighted_statistic = _point_statistic(pairs, names, reasons)
     return StatisticFamily.of_same_responses(
-        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
+        weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
     )
 
 
-def _of_points(pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | None]) -> OfWeights:
+def _point_statistic(
+    pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | None]
+) -> WeightedStatistic:
     # Values that differ by float noise are equal, also across the two sides.
     x, y = np.split(centered(_levels(pairs)), 2)
     difference = x - y
     columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, difference, difference**2])
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         n, sx, sy, sxx, syy, sd, sdd = (weights @ sums).T
         some = n > 0
         mean = ratio(sd, n, some)
@@ -94,7 +96,7 @@ def _of_points(pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | Non
         out[:, [reason is not None for reason in reasons]] = np.nan
         return out
 
-    return of_weights
+    return weighted_statistic
 
 
 def _ccc(
@@ -128,7 +130,7 @@ def _levels(pairs: Pairs) -> FloatArray:
     return comparable(np.concatenate([pairs.x, pairs.y]), size)
 
 
-def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
+def _system_family(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
     """`ccc` and `rmse` of the means of systems over their common responses."""
     chosen = produced[:, produced.any(axis=0)].astype(np.float64)
     origin = centered(np.concatenate([pairs.x, pairs.y]))
@@ -141,7 +143,7 @@ def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
         for values in (np.ones(x.size), x, y)
     ]
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         if not systems:
             return np.full((weights.shape[0], 2), np.nan)
         n, total_x, total_y = (weights @ part for part in parts)
@@ -162,7 +164,7 @@ def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
     contributing = np.bincount(pairs.query[used], minlength=pairs.n_queries) > 0
     count = int(np.count_nonzero(used))
     family = StatisticFamily.of_same_responses(
-        of_weights, contributing, count, pairs.n_dropped + used.size - count, reasons
+        weighted_statistic, contributing, count, pairs.n_dropped + used.size - count, reasons
     )
     if reasons[0] is None and np.isnan(family.points()[0]):
         same = "both give every system the same mean: without variation it is undefined"

@@ -29,8 +29,8 @@ from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.pairs import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.core.query_statistic import (
     NOISE,
-    OfWeights,
     QueryStatistic,
+    WeightedStatistic,
     centered,
     comparable,
     in_row_blocks,
@@ -79,14 +79,14 @@ def system_level(
         counts = weights @ counts_of
         return tuple(ratio(weights @ of, counts, counts > 0) for of in sums)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return _ROWWISE[measure](*means(weights))
 
     used = np.asarray(chosen.any(axis=1), dtype=bool)
     reason = _system_reason(measure, chosen, pairs, means(np.ones((1, pairs.n_queries))), names)
     return QueryStatistic(
         # Ranks compare every two systems.
-        lambda weights: in_row_blocks(of_weights, weights, 4 * chosen.shape[1] ** 2),
+        lambda weights: in_row_blocks(weighted_statistic, weights, 4 * chosen.shape[1] ** 2),
         np.bincount(pairs.query[used], minlength=pairs.n_queries) > 0,
         int(np.count_nonzero(used)),
         pairs.n_dropped + int(np.count_nonzero(~used)),
@@ -96,7 +96,7 @@ def system_level(
             pairs.n_queries,
             pairs.query,
             lambda: by_leaving_out(
-                system_level(measure, _each_alone(pairs), produced, names).of_weights, used
+                system_level(measure, _each_alone(pairs), produced, names).weighted_statistic, used
             ),
         ),
     )
@@ -115,12 +115,12 @@ def _system_reason(
     if n_systems < 3:
         return f"a correlation of systems needs at least 3, there are {n_systems}"
     x, y, x_size, y_size = (of[0] for of in means)
-    of_first = chosen[:, 0] > 0
+    in_first = chosen[:, 0] > 0
     for name, points, values, size in zip(
         names, (pairs.x, pairs.y), (x, y), (x_size, y_size), strict=True
     ):
         if np.unique(comparable(values, size)).size == 1:
-            return f"{name} gives every system the same mean ({points[of_first].mean():g})"
+            return f"{name} gives every system the same mean ({points[in_first].mean():g})"
     return None
 
 
@@ -140,7 +140,7 @@ def _spearman_rows(
     x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
 ) -> FloatArray:
     # A system's signs against all sum up to twice its rank, measured from the middle.
-    return _of_whole_numbers(_signs(x, x_size).sum(axis=2), _signs(y, y_size).sum(axis=2))
+    return _whole_number_correlation(_signs(x, x_size).sum(axis=2), _signs(y, y_size).sum(axis=2))
 
 
 def _signs(values: FloatArray, size: FloatArray) -> FloatArray:
@@ -154,10 +154,12 @@ def _kendall_rows(
     x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
 ) -> FloatArray:
     shape = (x.shape[0], -1)
-    return _of_whole_numbers(_signs(x, x_size).reshape(shape), _signs(y, y_size).reshape(shape))
+    return _whole_number_correlation(
+        _signs(x, x_size).reshape(shape), _signs(y, y_size).reshape(shape)
+    )
 
 
-def _of_whole_numbers(x: FloatArray, y: FloatArray) -> FloatArray:
+def _whole_number_correlation(x: FloatArray, y: FloatArray) -> FloatArray:
     """Correlation of rows of whole numbers whose mean is 0; exactly 1 where it is 1."""
     scale = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     return ratio((x * y).sum(axis=1), scale, scale > 0)
@@ -218,10 +220,10 @@ def association(
     elif scope == "within_query":
         pairs = within_query(pairs)
     reason = _reason(measure, pairs, scope, names)
-    of_weights = undefined if reason is not None else _kernel(measure, pairs, scope)
+    weighted_statistic = undefined if reason is not None else _kernel(measure, pairs, scope)
     key = _key(pairs) if measure == "kendall_tau_b" and scope != "within_query" else None
     return QueryStatistic(
-        of_weights,
+        weighted_statistic,
         pairs.contributing,
         pairs.n_responses,
         pairs.n_dropped,
@@ -301,7 +303,7 @@ def _key(pairs: Pairs) -> bytes:
     return digest.digest()
 
 
-def _kernel(measure: Measure, pairs: Pairs, scope: Scope) -> OfWeights:
+def _kernel(measure: Measure, pairs: Pairs, scope: Scope) -> WeightedStatistic:
     if measure == "pearson":
         return pearson_of(pairs, deviations=scope == "within_query")
     if measure == "spearman":

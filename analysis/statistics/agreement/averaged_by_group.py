@@ -35,13 +35,17 @@ def averaged_over_queries(within: QueryStatistic) -> tuple[QueryStatistic, int]:
     present = np.isfinite(own)
     sums = np.column_stack([np.where(present, own, 0.0), present])
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         total, count = (weights @ sums).T
         return ratio(total, count, count > 0)
 
     reason = None if present.any() else "no query has a correlation of its responses"
     averaged = QueryStatistic(
-        undefined if reason else of_weights, present, within.n_responses, within.n_dropped, reason
+        undefined if reason else weighted_statistic,
+        present,
+        within.n_responses,
+        within.n_dropped,
+        reason,
     )
     return averaged, int(queries.size - np.count_nonzero(present))
 

@@ -27,12 +27,12 @@ def calibrated_accuracy(pairs: Pairs) -> QueryStatistic:
     counts = np.bincount(listed.query, minlength=pairs.n_queries).astype(np.float64)
     gains = _gains(listed, pairs.n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         total = weights @ counts
         return ratio((weights @ gains).max(axis=1), total, total > 0)
 
     def in_blocks(weights: FloatArray) -> FloatArray:
-        return in_row_blocks(of_weights, weights, gains.shape[1])
+        return in_row_blocks(weighted_statistic, weights, gains.shape[1])
 
     reason = None if listed.query.size else NO_PAIR
     return QueryStatistic(in_blocks, counts > 0, pairs.n_responses, pairs.n_dropped, reason)

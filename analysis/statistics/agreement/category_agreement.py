@@ -21,8 +21,8 @@ import numpy.typing as npt
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.query_statistic import (
-    OfWeights,
     QueryStatistic,
+    WeightedStatistic,
     as_codes,
     as_values,
     ratio,
@@ -81,10 +81,10 @@ def kappa_against_raters(
         withheld = QueryStatistic(undefined, *counts, NO_PAIR)
         return KappaAgainstRaters(withheld, withheld)
     parts = []
-    for of_judge in (True, False):
-        of_weights = _pooled(pairs, len(categories), of_judge)
-        reason = NO_CHOICE if np.isnan(of_weights(np.ones((1, total)))[0]) else None
-        part = QueryStatistic(undefined if reason else of_weights, *counts, reason)
+    for with_judge in (True, False):
+        weighted_statistic = _pooled(pairs, len(categories), with_judge)
+        reason = NO_CHOICE if np.isnan(weighted_statistic(np.ones((1, total)))[0]) else None
+        part = QueryStatistic(undefined if reason else weighted_statistic, *counts, reason)
         parts.append(replace(part, step_of_difference=_step_of_kappa(people[used])))
     return KappaAgainstRaters(*parts)
 
@@ -114,7 +114,7 @@ def equal_share(
         np.column_stack([equal.sum(axis=1), both.sum(axis=1)]).astype(np.float64), codes, total
     )
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         matches, of = (weights @ sums).T
         return ratio(matches, of, of > 0)
 
@@ -122,7 +122,7 @@ def equal_share(
     rated = np.isfinite(people).any(axis=1)
     used = int(np.count_nonzero(items))
     return QueryStatistic(
-        of_weights if used else undefined,
+        weighted_statistic if used else undefined,
         sums[:, 1] > 0,
         used,
         int(np.count_nonzero(rated)) - used,
@@ -158,18 +158,18 @@ def _pair(first: FloatArray, second: FloatArray, judge: FloatArray, query: IntAr
     return _Pair(queries, sums_by_query(columns, place.astype(np.int64), queries.size))
 
 
-def _pooled(pairs: Sequence[_Pair], k: int, of_judge: bool) -> OfWeights:
-    def of_weights(weights: FloatArray) -> FloatArray:
+def _pooled(pairs: Sequence[_Pair], k: int, with_judge: bool) -> WeightedStatistic:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         beyond, possible = np.zeros((2, len(weights)))
         for pair in pairs:
             sums = weights[:, pair.queries] @ pair.sums
-            n, agreed = sums[:, 0], sums[:, 2 if of_judge else 1]
+            n, agreed = sums[:, 0], sums[:, 2 if with_judge else 1]
             first, second, judge = (sums[:, 3 + i * k : 3 + (i + 1) * k] for i in range(3))
-            together = judge * (first + second) / 2 if of_judge else first * second
+            together = judge * (first + second) / 2 if with_judge else first * second
             # Times n, as all the sums are; a resample may leave a pair out.
             expected = np.divide(together.sum(axis=1), n, out=np.zeros_like(n), where=n > 0)
             beyond += agreed - expected
             possible += n - expected
         return ratio(beyond, possible, possible > 1e-9)
 
-    return of_weights
+    return weighted_statistic

@@ -133,8 +133,8 @@ def choice_regret(outcome: Decisions, systems: int) -> Regret | str:
     if outcome.people.size == 0:
         return outcome.reason or "there are no pairs of systems"
     return regret_of(
-        _of_pairs(outcome, outcome.people, outcome.people_intervals),
-        _of_pairs(outcome, outcome.judge, outcome.judge_intervals),
+        _pair_differences(outcome, outcome.people, outcome.people_intervals),
+        _pair_differences(outcome, outcome.judge, outcome.judge_intervals),
         systems,
     )
 
@@ -166,7 +166,9 @@ def regret_of(people: Differences, judge: Differences, systems: int) -> Regret |
     )
 
 
-def _of_pairs(outcome: Decisions, point: FloatArray, of: SimultaneousIntervals) -> Differences:
+def _pair_differences(
+    outcome: Decisions, point: FloatArray, of: SimultaneousIntervals
+) -> Differences:
     pairs = zip(outcome.first.tolist(), outcome.second.tolist(), strict=True)
     result = {}
     for place, pair in enumerate(pairs):

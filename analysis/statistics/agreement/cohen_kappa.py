@@ -137,8 +137,8 @@ def _averaged(
     if not parts and every:
         reason = every[0].reason
 
-    def of_weights(rows: FloatArray) -> FloatArray:
+    def weighted_statistic(rows: FloatArray) -> FloatArray:
         return np.asarray(np.mean([part(rows) for part in parts], axis=0))
 
     trials = parts[0].trials if len(parts) == 1 else None
-    return QueryStatistic(of_weights, contributing, used, dropped, reason, trials=trials)
+    return QueryStatistic(weighted_statistic, contributing, used, dropped, reason, trials=trials)

@@ -30,13 +30,15 @@ def concordance(
     pairs, _ = read_pairs(x, y, query, None, n_queries)
     if scope == "within_query":
         pairs = within_query(pairs)
-    of_weights = (kendall_within_of if scope == "within_query" else kendall_of)(pairs, figure)
+    weighted_statistic = (kendall_within_of if scope == "within_query" else kendall_of)(
+        pairs, figure
+    )
     reason = None
-    if np.isnan(of_weights(np.ones((1, pairs.n_queries)))[0]):
+    if np.isnan(weighted_statistic(np.ones((1, pairs.n_queries)))[0]):
         where = " to one query" if scope == "within_query" else ""
         reason = f"people order no two responses{where}"
     return QueryStatistic(
-        undefined if reason else of_weights,
+        undefined if reason else weighted_statistic,
         pairs.contributing,
         pairs.n_responses,
         pairs.n_dropped,

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import read_pairs
 from analysis.core.query_statistic import (
-    OfWeights,
     QueryStatistic,
+    WeightedStatistic,
     as_codes,
     as_values,
     centered,
@@ -69,7 +69,7 @@ def pearson_disattenuated(
 
     resampled = _consistency_of(table, item_query, total) if complete and reason is None else None
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         assert r_of is not None  # noqa: S101  (there is a reason otherwise)
         consistency = (
             np.full(len(weights), reliability) if resampled is None else resampled(weights)
@@ -78,7 +78,7 @@ def pearson_disattenuated(
             ratio(r_of(weights), np.sqrt(np.maximum(consistency, 0)), consistency > 0)
         )
 
-    statistic = QueryStatistic(of_weights, pairs.contributing, count, dropped, reason)
+    statistic = QueryStatistic(weighted_statistic, pairs.contributing, count, dropped, reason)
     return statistic, None if complete or reason else MISSING_CELLS
 
 
@@ -101,7 +101,7 @@ def _row_means(table: FloatArray) -> FloatArray:
     )
 
 
-def _consistency_of(table: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
+def _consistency_of(table: FloatArray, query: IntArray, n_queries: int) -> WeightedStatistic:
     """ICC(C,k) of complete ratings (n, k) under query weights: 1 - MS_error / MS_rows."""
     k = table.shape[1]
     points = centered(table)
@@ -109,7 +109,7 @@ def _consistency_of(table: FloatArray, query: IntArray, n_queries: int) -> OfWei
     columns = np.column_stack([np.ones(len(points)), rows, rows**2, (points**2).sum(axis=1)])
     sums = sums_by_query(np.column_stack([columns, points]), query, n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = weights @ sums
         n, total, squared_rows, squares = summed[:, :4].T
         some = n > 1
@@ -120,4 +120,4 @@ def _consistency_of(table: FloatArray, query: IntArray, n_queries: int) -> OfWei
         # Mean squares, both times n - 1.
         return 1 - ratio(error, (k - 1) * between_rows, some & (between_rows > 0))
 
-    return of_weights
+    return weighted_statistic

@@ -25,7 +25,7 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import p_by_source, t_quantile
 from analysis.core.degrees_of_freedom import effective_df
-from analysis.core.end_intervals import of_equal_values
+from analysis.core.end_intervals import equal_values_interval
 from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import NOISE
 from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling, Scheme
@@ -74,12 +74,14 @@ def _interval(ceiling: HumanCeiling, resampling: QueryResampling, *, further: bo
         return withheld(
             level, METHOD, f"undefined in {share:.1%} of {defined.size} resamples", share
         )
-    queries, of_raters = _parts(points, values, scheme)
-    raters = (further + 1 / points.size) * of_raters
+    queries, raters_variance = _parts(points, values, scheme)
+    raters = (further + 1 / points.size) * raters_variance
     if queries + raters <= NOISE**2:
         step, count = difference.step, difference.n_queries
         equal = withheld(level, METHOD, EQUAL_RESAMPLES)
-        return equal if step is None else of_equal_values(difference.point, step, count, level)
+        return (
+            equal if step is None else equal_values_interval(difference.point, step, count, level)
+        )
     by_query = values.mean(axis=0)
     df = effective_df(by_query) if scheme == "jackknife" else difference.n_queries - 1.0
     if weights is not None and scheme == "jackknife":
@@ -111,5 +113,5 @@ def _parts(points: FloatArray, values: FloatArray, scheme: Scheme) -> tuple[floa
     shared = float(covariance.sum()) - variance
     explained = variance / count - shared / (count * (count - 1))
     certain = max(count - 3, 0) / (count - 1)
-    of_raters = max(float(points.var(ddof=1)) - certain * explained, 0.0)
-    return float(covariance.sum()) / count**2, of_raters
+    raters_variance = max(float(points.var(ddof=1)) - certain * explained, 0.0)
+    return float(covariance.sum()) / count**2, raters_variance

@@ -123,10 +123,10 @@ def human_ceiling(
         rater_parts[column] = agreement
         entering |= items
         if measure == "kendall_tau_b" and scope == "within_query" and machine is not None:
-            of_rater, of_judge = (
+            rater_pairs, judge_pairs = (
                 read_pairs(x, others, codes, items, total)[0] for x in (people[:, column], machine)
             )
-            tied.append((of_rater, of_judge))
+            tied.append((rater_pairs, judge_pairs))
 
     n, dropped = int(np.count_nonzero(entering)), int(np.count_nonzero((counts > 0) & ~entering))
     ceiling = _average(list(rater_parts.values()), total, n, dropped)

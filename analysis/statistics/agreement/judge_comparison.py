@@ -173,12 +173,14 @@ class Compared:
         counts = np.bincount(listed.query, minlength=n_queries).astype(np.float64)
         alike = np.bincount(listed.query, listed.alike(0.0), n_queries)
 
-        def of_weights(weights: FloatArray) -> FloatArray:
+        def weighted_statistic(weights: FloatArray) -> FloatArray:
             total = weights @ counts
             return ratio(weights @ alike, total, total > 0)
 
         reason = None if listed.query.size else NO_PAIR
-        return QueryStatistic(of_weights, counts > 0, pairs.n_responses, pairs.n_dropped, reason)
+        return QueryStatistic(
+            weighted_statistic, counts > 0, pairs.n_responses, pairs.n_dropped, reason
+        )
 
 
 def _standardized(values: FloatArray) -> FloatArray:

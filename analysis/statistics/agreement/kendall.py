@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.computation import compiled
-from analysis.core.query_statistic import OfWeights
+from analysis.core.query_statistic import WeightedStatistic
 from analysis.statistics.agreement.pair_figures import PairFigure, tau_b
 
 #: With this many cells per item or fewer, counting in a table beats the tree.
@@ -19,7 +19,7 @@ CELLS_PER_ITEM = 4
 
 def tau_b_of_weights(
     x: FloatArray, y: FloatArray, query: IntArray, figure: PairFigure = tau_b
-) -> OfWeights:
+) -> WeightedStatistic:
     """Kendall's tau-b (or another `figure` of pairs) of points x, y (n,) by query weights.
 
     Pairs formed by two copies of one item are tied on both sides, as when it is repeated.
@@ -30,7 +30,7 @@ def tau_b_of_weights(
     order = np.argsort(x_code, kind="stable")
     sorted_query, sorted_x, sorted_y = query[order], x_code[order], y_code[order]
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         contiguous = np.ascontiguousarray(weights)
         if n_x * n_y <= CELLS_PER_ITEM * x.size:
             out = _by_table(contiguous, sorted_query, sorted_x, sorted_y, (n_x, n_y))
@@ -38,7 +38,7 @@ def tau_b_of_weights(
             out = _by_tree(contiguous, sorted_query, sorted_x, sorted_y, n_y)
         return figure(*out.T)
 
-    return of_weights
+    return weighted_statistic
 
 
 @compiled

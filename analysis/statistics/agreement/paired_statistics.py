@@ -12,7 +12,7 @@ from analysis.core.query_statistic import (
     CACHED_NUMBERS,
     NEGLIGIBLE,
     NOISE,
-    OfWeights,
+    WeightedStatistic,
     centered,
     counts_by_query,
     in_row_blocks,
@@ -34,7 +34,7 @@ def few_enough(query: IntArray) -> bool:
 
 def tau_b_of_pair_sums(
     x: FloatArray, y: FloatArray, query: IntArray, figure: PairFigure = tau_b
-) -> OfWeights:
+) -> WeightedStatistic:
     """Kendall's tau-b (or another `figure`) of points x, y (n,) by sums quadratic in weights.
 
     A pair of points of queries a and b counts as often as the product of the two queries' weights.
@@ -46,14 +46,14 @@ def tau_b_of_pair_sums(
     queries, starts = np.unique(query[order], return_index=True)
     sums = _summed(x[order], y[order], starts)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         chosen = weights[:, queries]
         score, untied_x, untied_y = (
             np.einsum("rq,rq->r", chosen @ part, chosen) / 2 for part in sums
         )
         return figure(score, untied_x, untied_y)
 
-    return lambda weights: in_row_blocks(of_weights, weights, 8 * queries.size)
+    return lambda weights: in_row_blocks(weighted_statistic, weights, 8 * queries.size)
 
 
 def _summed(x: FloatArray, y: FloatArray, starts: npt.NDArray[np.intp]) -> FloatArray:
@@ -75,7 +75,7 @@ def _signs(a: FloatArray, b: FloatArray) -> npt.NDArray[np.int8]:
     return np.asarray((a > b).astype(np.int8) - (a < b))
 
 
-def pearson_of(pairs: Pairs, deviations: bool = False) -> OfWeights:
+def pearson_of(pairs: Pairs, deviations: bool = False) -> WeightedStatistic:
     """Pearson's r; points that are `deviations` have a mean of 0 in every query."""
     x, y = pairs.x, pairs.y
     if not deviations:
@@ -88,7 +88,7 @@ def pearson_of(pairs: Pairs, deviations: bool = False) -> OfWeights:
     if deviations:
         sums[:, 1:3] = 0
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         n, sx, sy, sxx, syy, sxy, nx, ny = (weights @ sums).T
         vx, vy = n * sxx - sx * sx, n * syy - sy * sy
         # Variation below the float noise of the values, or of the sums, is treated as 0.
@@ -97,15 +97,17 @@ def pearson_of(pairs: Pairs, deviations: bool = False) -> OfWeights:
         )
         return _correlation(n * sxy - sx * sy, vx, vy, varies)
 
-    return of_weights
+    return weighted_statistic
 
 
-def spearman_of(pairs: Pairs) -> OfWeights:
+def spearman_of(pairs: Pairs) -> WeightedStatistic:
     """Spearman's rho: mid-ranks within each weighted sample."""
     return _rank_correlation(*pairs.levels, pairs.query, pairs.n_queries)
 
 
-def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
+def _rank_correlation(
+    x: FloatArray, y: FloatArray, query: IntArray, n_queries: int
+) -> WeightedStatistic:
     x_values, x_code = np.unique(x, return_inverse=True)
     y_values, y_code = np.unique(y, return_inverse=True)
     cells, cell = np.unique(x_code * y_values.size + y_code, return_inverse=True)
@@ -121,7 +123,7 @@ def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: 
         ranks -= counts.sum(axis=0) / 2
         return ranks, np.einsum("cr,cr,cr->r", counts, ranks, ranks)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         # A column for each resample: ranks of a cell are then rows, which are copied as a whole.
         columns = np.ascontiguousarray(weights.T)
         x_ranks, vx = centered_ranks(x_counts @ columns)
@@ -132,10 +134,12 @@ def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: 
         return _correlation(product.sum(axis=0), vx, vy, (vx > 0) & (vy > 0))
 
     # Small blocks stay in the processor's cache.
-    return lambda weights: in_row_blocks(of_weights, weights, 4 * cells.size, CACHED_NUMBERS)
+    return lambda weights: in_row_blocks(
+        weighted_statistic, weights, 4 * cells.size, CACHED_NUMBERS
+    )
 
 
-def kendall_of(pairs: Pairs, figure: PairFigure = tau_b) -> OfWeights:
+def kendall_of(pairs: Pairs, figure: PairFigure = tau_b) -> WeightedStatistic:
     """Kendall's tau-b, or another figure, over all pairs of points."""
     if few_enough(pairs.query):
         return tau_b_of_pair_sums(*pairs.levels, pairs.query, figure)
@@ -145,7 +149,7 @@ def kendall_of(pairs: Pairs, figure: PairFigure = tau_b) -> OfWeights:
     return tau_b_of_weights(*pairs.levels, pairs.query, figure)
 
 
-def kendall_within_of(pairs: Pairs, figure: PairFigure = tau_b) -> OfWeights:
+def kendall_within_of(pairs: Pairs, figure: PairFigure = tau_b) -> WeightedStatistic:
     """Tau-b from the pairs inside queries: concordances and untied pairs summed over queries."""
     sums = within_query_pairs(pairs)
     return lambda weights: figure(*(weights @ sums).T)
@@ -178,15 +182,15 @@ def undefined_share(pairs: Pairs) -> float:
     return float(np.mean((untied_x == 0) | (untied_y == 0)))
 
 
-def mean_of(values: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
+def mean_of(values: FloatArray, query: IntArray, n_queries: int) -> WeightedStatistic:
     """Mean of values (n,) over the weighted responses."""
     sums = sums_by_query(np.column_stack([np.ones(values.size), values]), query, n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         n, total = (weights @ sums).T
         return ratio(total, n, n > 0)
 
-    return of_weights
+    return weighted_statistic
 
 
 def _largest(values: FloatArray) -> float:

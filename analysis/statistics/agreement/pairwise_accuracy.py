@@ -184,10 +184,10 @@ def pairwise_accuracy_out_of_fold(
     if reason is not None:
         return _undefined(pairs, reason)
     fold = folds(used.size, dealt, seed)
-    of_point = fold[place]
+    point_folds = fold[place]
     chosen, counted = [], None
     for number in range(dealt):
-        inside = of_point == number
+        inside = point_folds == number
         best = _thresholds(pairs.only(~inside), scope).best
         in_fold = _at(pairs.only(inside), scope, np.full(pairs.n_queries, best))
         chosen.append(best)

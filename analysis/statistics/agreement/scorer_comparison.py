@@ -155,8 +155,8 @@ def _compared(
         part.drop_duplicates("response_id").set_index("response_id")["value"].reindex(ids)
         for part in (first, second)
     )
-    of_response = rows.drop_duplicates("response_id").set_index("response_id")["query_id"]
-    query, names = pd.factorize(of_response.reindex(ids))
+    response_queries = rows.drop_duplicates("response_id").set_index("response_id")["query_id"]
+    query, names = pd.factorize(response_queries.reindex(ids))
     old, new = x.to_numpy(float), y.to_numpy(float)
     both = np.isfinite(old) & np.isfinite(new)
     resampling = QueryResampling(len(names), resamples, seed, level)

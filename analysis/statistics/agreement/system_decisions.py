@@ -123,8 +123,8 @@ def decisions(
     ]
     points = [table.point for table in tables]
     if adjusted is not None:
-        of_people = adjusted.differences(tables[1].first, tables[1].second, level, seed)
-        points[1], intervals[1] = of_people.values, of_people.simultaneous
+        people_differences = adjusted.differences(tables[1].first, tables[1].second, level, seed)
+        points[1], intervals[1] = people_differences.values, people_differences.simultaneous
     sides = [_side(point, of) for point, of in zip(points, intervals, strict=True)]
     outcomes = tuple(_decision(j, h) for j, h in zip(*sides, strict=True))
     apart = tables[0].point - tables[1].point

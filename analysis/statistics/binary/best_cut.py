@@ -53,18 +53,18 @@ def best_cut(
     fold = np.full(len(values), -1)
     fold[both] = folds(entering.size, count, seed)[place]
     cuts = np.full(len(values), np.nan)
-    of_folds = []
+    fold_cuts = []
     for number in range(min(count, entering.size)):
         cut = _best(values[both & (fold != number)], verdicts[both & (fold != number)])
-        of_folds.append(cut)
+        fold_cuts.append(cut)
         cuts[fold == number] = cut
-    if not of_folds or np.isnan(of_folds).any():
+    if not fold_cuts or np.isnan(fold_cuts).any():
         nan = float("nan")
         return BestCut(nan, nan, nan, np.full(len(values), np.nan), ONE_VERDICT)
     whole = _best(values[both], verdicts[both])
     # Where people gave no verdict, no cut was chosen on the response itself.
     decided = passes(values, np.where(both, cuts, whole))
-    return BestCut(whole, float(min(of_folds)), float(max(of_folds)), decided)
+    return BestCut(whole, float(min(fold_cuts)), float(max(fold_cuts)), decided)
 
 
 def _best(values: FloatArray, verdicts: FloatArray) -> float:

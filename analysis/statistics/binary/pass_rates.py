@@ -76,27 +76,27 @@ def pass_rate_by_rates(
         codes,
         total,
     )
-    of_sample = sums.sum(axis=0)
+    sample_sums = sums.sum(axis=0)
     reason = None
-    if not of_sample[5]:
+    if not sample_sums[5]:
         reason = NO_VERDICT
-    elif not (of_sample[:2].sum() and of_sample[2:4].sum()):
+    elif not (sample_sums[:2].sum() and sample_sums[2:4].sum()):
         reason = NO_RATES
-    elif _informedness(of_sample[None, :])[0] <= _UNRELATED:
+    elif _informedness(sample_sums[None, :])[0] <= _UNRELATED:
         reason = BY_CHANCE
 
-    def of_weights(weights: FloatArray) -> FloatArray:
-        of_row = weights @ sums
-        beyond = _informedness(of_row)
-        fails = of_row[:, FAIL_PASS] + of_row[:, FAIL_FAIL]
-        let_through = ratio(of_row[:, FAIL_PASS], fails, fails > 0)
-        passed = ratio(of_row[:, 4], of_row[:, 5], of_row[:, 5] > 0)
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
+        row_sums = weights @ sums
+        beyond = _informedness(row_sums)
+        fails = row_sums[:, FAIL_PASS] + row_sums[:, FAIL_FAIL]
+        let_through = ratio(row_sums[:, FAIL_PASS], fails, fails > 0)
+        passed = ratio(row_sums[:, 4], row_sums[:, 5], row_sums[:, 5] > 0)
         return ratio(passed - let_through, beyond, beyond > _UNRELATED)
 
     return QueryStatistic(
-        undefined if reason else of_weights,
+        undefined if reason else weighted_statistic,
         (sums[:, :4].sum(axis=1) > 0) | (sums[:, 5] > 0),
-        int(of_sample[5]),
+        int(sample_sums[5]),
         0,
         reason,
     )

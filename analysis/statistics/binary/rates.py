@@ -26,7 +26,7 @@ from analysis.statistics.binary.confusion_cells import (
 )
 
 _Weights = tuple[float, float, float, float]
-_OfCells = Callable[[FloatArray], FloatArray]
+_CellFunction = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,12 @@ def balanced_accuracy(cells: ConfusionCells, level: float = 0.95) -> RateValue:
 
 def mcc(cells: ConfusionCells) -> QueryStatistic:
     """Matthews's correlation coefficient: Pearson's r of the two verdicts."""
-    return _of_cells(cells, _mcc)
+    return _cell_statistic(cells, _mcc)
 
 
 def kappa(cells: ConfusionCells) -> QueryStatistic:
     """Cohen's kappa of the judge and people's verdict."""
-    return _of_cells(cells, _kappa)
+    return _cell_statistic(cells, _kappa)
 
 
 def chance_agreement(cells: ConfusionCells) -> float:
@@ -111,18 +111,18 @@ def chance_agreement(cells: ConfusionCells) -> float:
     return float((tp + fn) * (tp + fp) + (fp + tn) * (fn + tn))
 
 
-def _of_cells(cells: ConfusionCells, function: _OfCells) -> QueryStatistic:
+def _cell_statistic(cells: ConfusionCells, function: _CellFunction) -> QueryStatistic:
     reason = None
     if not cells.n_responses:
         reason = RATES["accuracy"].empty
     elif np.isnan(function(cells.total[None, :])[0]):
         reason = "people or the judge give one verdict throughout"
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return function(weights @ cells.sums)
 
     return QueryStatistic(
-        undefined if reason else of_weights,
+        undefined if reason else weighted_statistic,
         cells.contributing,
         cells.n_responses,
         cells.n_dropped,

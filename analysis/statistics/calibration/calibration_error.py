@@ -10,7 +10,13 @@ import numpy.typing as npt
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import t_quantile
 from analysis.core.pairs import Pairs, read_pairs
-from analysis.core.query_statistic import OfWeights, QueryStatistic, as_values, ratio, undefined
+from analysis.core.query_statistic import (
+    QueryStatistic,
+    WeightedStatistic,
+    as_values,
+    ratio,
+    undefined,
+)
 from analysis.core.resampling import QueryResampling
 from analysis.core.statistic_family import StatisticFamily
 
@@ -85,12 +91,12 @@ def binned_means(pairs: Pairs, bins: IntArray, m: int) -> StatisticFamily:
     total = _by_query_and_bin(pairs.y, pairs.query, bins, m, pairs.n_queries)
     sizes = n.sum(axis=0)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         size = weights @ n
         return ratio(weights @ total, size, size > 0)
 
     return StatisticFamily(
-        of_weights, n > 0, sizes.astype(np.int64), np.full(m, pairs.n_dropped), [None] * m
+        weighted_statistic, n > 0, sizes.astype(np.int64), np.full(m, pairs.n_dropped), [None] * m
     )
 
 
@@ -126,7 +132,7 @@ def calibration_error_squared(
     elif debiased and not ((n > 0).sum(axis=0) >= 2).any():
         reason = ONE_QUERY
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         size, total = weights @ n, weights @ d
         square, pair = total**2, size**2
         if debiased:
@@ -139,7 +145,7 @@ def calibration_error_squared(
         whole = share.sum(axis=1)
         return ratio((share * each).sum(axis=1), whole, whole > 0)
 
-    kernel: OfWeights = of_weights if reason is None else undefined
+    kernel: WeightedStatistic = weighted_statistic if reason is None else undefined
     return QueryStatistic(kernel, pairs.contributing, pairs.n_responses, pairs.n_dropped, reason)
 
 

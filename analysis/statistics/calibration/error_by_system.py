@@ -120,7 +120,7 @@ def error_by_system_given_human(
     systems = by_system[used].any(axis=0)
     s = systems.size
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         def block(rows: FloatArray) -> FloatArray:
             level = ratings_used.levels(rows @ sums)
             shared = level[:, systems].mean(axis=1)
@@ -130,16 +130,18 @@ def error_by_system_given_human(
 
     def contributions() -> FloatArray:
         alone = error_by_system_given_human(scores, table, np.arange(scores.size), by_system)
-        return by_leaving_out(alone.effects.of_weights, used)
+        return by_leaving_out(alone.effects.weighted_statistic, used)
 
     reason, left_out = None, (np.isfinite(scores) | (number > 0)) & ~used
     if np.count_nonzero(systems) < 2:
         reason = ONE_SYSTEM.format(n=np.count_nonzero(systems))
-    elif not np.isfinite(of_weights(np.ones((1, total)))[0, systems]).all():
+    elif not np.isfinite(weighted_statistic(np.ones((1, total)))[0, systems]).all():
         reason = TOO_NOISY if noise == "removed" else NO_VARIATION
     return ErrorBySystem(
         StatisticFamily(
-            of_weights if reason is None else lambda weights: np.full((len(weights), s), np.nan),
+            weighted_statistic
+            if reason is None
+            else lambda weights: np.full((len(weights), s), np.nan),
             np.repeat(contributing[:, None], s, axis=1),
             by_system[used].sum(axis=0).astype(np.int64),
             by_system[left_out].sum(axis=0).astype(np.int64),

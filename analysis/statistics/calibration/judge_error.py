@@ -91,7 +91,11 @@ def error_by_level(
         np.array([level[bins == b].min() for b in range(m)]),
         np.array([level[bins == b].max() for b in range(m)]),
         StatisticFamily(
-            family.of_weights, family.contributing, responses, family.n_dropped, family.reasons
+            family.weighted_statistic,
+            family.contributing,
+            responses,
+            family.n_dropped,
+            family.reasons,
         ),
         how,
     )

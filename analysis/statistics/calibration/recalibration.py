@@ -63,7 +63,7 @@ def error_per_doubling(
     doublings[some] = np.log2(length[some])
     line = _line(doublings, error, query, n_queries, ONE_LENGTH)
     return QueryStatistic(
-        lambda weights: line.of_weights(weights)[:, 0],
+        lambda weights: line.weighted_statistic(weights)[:, 0],
         np.asarray(line.contributing[:, 0]),
         int(line.n_responses[0]),
         int(line.n_dropped[0]),
@@ -90,7 +90,7 @@ def _line(
     elif np.ptp(x) == 0:
         reason = constant
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         n, sum_x, sum_y, xx, xy = (weights @ sums).T
         some = n > 0
         spread = xx - ratio(sum_x * sum_x, n, some)
@@ -100,12 +100,12 @@ def _line(
         return estimates if reason is None else np.full_like(estimates, np.nan)
 
     family = StatisticFamily.of_same_responses(
-        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, [reason] * 2
+        weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, [reason] * 2
     )
 
     def contributions() -> FloatArray:
         each = _line(pairs.x, pairs.y, np.arange(x.size), None, constant)
-        return by_leaving_out(each.of_weights, np.ones(x.size, dtype=bool))
+        return by_leaving_out(each.weighted_statistic, np.ones(x.size, dtype=bool))
 
     weights = QueryWeights.of_responses(pairs.query, pairs.n_queries, pairs.query, contributions)
     return replace(family, weights=[weights] * 2)
@@ -235,7 +235,7 @@ def recalibrated_errors(
     reasons = [none or (few if method != RAW else None) for _, method in names]
     defined = np.array([reason is None for reason in reasons])
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = weights @ sums
         n = summed[:, :1]
         mean = ratio(summed[:, 1:], n, n > 0)
@@ -246,6 +246,6 @@ def recalibrated_errors(
     return RecalibratedErrors(
         names,
         StatisticFamily.of_same_responses(
-            of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
+            weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
         ),
     )

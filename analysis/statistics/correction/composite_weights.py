@@ -41,7 +41,7 @@ def composite_weights(
         total,
     )
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         moments = weights @ sums
         count = moments[:, 0]
         means = ratio(moments[:, 1 : size + 2], count[:, None], (count > 0)[:, None])
@@ -55,10 +55,12 @@ def composite_weights(
     reason = None
     if y.size < size + 2:
         reason = f"{y.size} responses are too few for the weights of {size} constructs"
-    elif np.isnan(of_weights(np.ones((1, total)))).any():
+    elif np.isnan(weighted_statistic(np.ones((1, total)))).any():
         reason = "a construct's scores or the overall ratings are all equal"
     return StatisticFamily.of_same_responses(
-        of_weights if reason is None else lambda weights: np.full((len(weights), size), np.nan),
+        weighted_statistic
+        if reason is None
+        else lambda weights: np.full((len(weights), size), np.nan),
         contributing,
         y.size,
         0,
@@ -106,7 +108,7 @@ def out_of_fold(
     family = composite_weights(scores, overall, query, n_queries)
     middle = scores.mean(axis=0)
     without_fold = (fold_of[None, :] != np.arange(count)[:, None]).astype(np.float64)
-    for fold, slopes in enumerate(scaled(family.of_weights(without_fold), scores)):
+    for fold, slopes in enumerate(scaled(family.weighted_statistic(without_fold), scores)):
         in_fold = fold_of[query] == fold
         composite[in_fold] = (scores[in_fold] - middle) @ slopes
     return composite

@@ -65,9 +65,9 @@ class LearnedLambda:
 class Corrected:
     """A corrected mean or difference (NaN with its reason) with its interval.
 
-    `of_labels` is the part of the squared error that more labels make smaller, `of_pool` the rest:
-    the pool's own, and its covariance with the labels. `alone` is why the ratings alone are the
-    estimate, where the labels allow no correction.
+    `label_error` is the part of the squared error that more labels make smaller, `pool_error` the
+    rest: the pool's own, and its covariance with the labels. `alone` is why the ratings alone are
+    the estimate, where the labels allow no correction.
     """
 
     value: float
@@ -75,8 +75,8 @@ class Corrected:
     lam: float
     n_labeled_queries: int
     df: float
-    of_labels: float
-    of_pool: float
+    label_error: float
+    pool_error: float
     reason: str | None = None
     alone: str | None = None
 
@@ -247,9 +247,9 @@ def _undefined(tables: list[QuerySums], lam: float | LearnedLambda | None) -> st
     return None
 
 
-def _either(of_tables: BoolArray) -> BoolArray:
+def _either(in_tables: BoolArray) -> BoolArray:
     """Whether it is true of any of one or two tables (Q, 1 or 2)."""
-    return np.asarray(of_tables[:, 0] | of_tables[:, -1])
+    return np.asarray(in_tables[:, 0] | in_tables[:, -1])
 
 
 def _ratings_alone(columns: FloatArray) -> FloatArray:
@@ -279,7 +279,8 @@ def _tuned(
 
     Also how far this many labels show that the judge tells anything of people's values, 0 to 1.
     """
-    of_people, of_judge, of_both, gained, spread, scale = (np.zeros(1) for _ in range(6))
+    people_squares, judge_squares, cross = (np.zeros(1) for _ in range(3))
+    gained, spread, scale = (np.zeros(1) for _ in range(3))
     for columns, out in parts:
         human, judge, pool, *_ = _influences(columns.sum(axis=0) - out)
         moments = columns.T @ columns
@@ -288,24 +289,25 @@ def _tuned(
             a: FloatArray, b: FloatArray, moments: FloatArray = moments, out: FloatArray = out
         ) -> FloatArray:
             """Sum over the queries that are left of two influences' products."""
-            of_left_out = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
-            return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - of_left_out)
+            left_out_products = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
+            return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - left_out_products)
 
-        drift, of_scores = pool - judge, product(judge, judge)
+        drift, score_squares = pool - judge, product(judge, judge)
         # Two estimates of the squared error of P - J, from the labeled queries and from all. Few
         # unlabeled queries make the second small by chance.
         spread = spread + np.maximum(-product(judge, drift), product(drift, drift))
         gained = gained - product(human, drift)
-        of_people, of_judge = of_people + product(human, human), of_judge + of_scores
-        of_both = of_both + product(human, judge)
-        scale = scale + product(pool, pool) + of_scores
+        people_squares = people_squares + product(human, human)
+        judge_squares = judge_squares + score_squares
+        cross = cross + product(human, judge)
+        scale = scale + product(pool, pool) + score_squares
     # A pool that is all labeled, or a constant judge, adds no information.
     # Where it has no spread at all, rounding may leave a scale below 0.
-    some = (spread > np.maximum(0.0, NEGLIGIBLE * scale)) & (of_judge > 0)
-    steepest = np.sqrt(np.maximum(ratio(of_people, of_judge, some), 0.0))
+    some = (spread > np.maximum(0.0, NEGLIGIBLE * scale)) & (judge_squares > 0)
+    steepest = np.sqrt(np.maximum(ratio(people_squares, judge_squares, some), 0.0))
     slope = np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
-    related = some & (of_both > 0) & (of_people > 0)
-    square = np.where(related, ratio(of_both**2, of_people * of_judge, related), 0.0)
+    related = some & (cross > 0) & (people_squares > 0)
+    square = np.where(related, ratio(cross**2, people_squares * judge_squares, related), 0.0)
     # 1 - 1 / t^2, t^2 = (n - 2) r^2 / (1 - r^2).
     related = related & (square > NEGLIGIBLE)
     noise = ratio(1 - square, max(1.0, labels - 2) * square, related)
@@ -344,9 +346,9 @@ def _influences(
 def _squared_error(columns: FloatArray, lam: float) -> tuple[float, float]:
     """Squared error by influences: what the labels add, and all the rest."""
     human, judge, pool, *_ = _influences(columns.sum(axis=0)[None, :])
-    of_labels = columns @ (human - lam * judge)[0]
-    of_rest = lam * (columns @ pool[0])
-    return float(of_labels @ of_labels), float(of_rest @ of_rest + 2 * (of_labels @ of_rest))
+    labels = columns @ (human - lam * judge)[0]
+    others = lam * (columns @ pool[0])
+    return float(labels @ labels), float(others @ others + 2 * (labels @ others))
 
 
 def _interval(
@@ -410,17 +412,17 @@ def labels_needed(
     quantile has one degree of freedom less than there are labeled queries. The number of
     labeled responses per query is kept.
     """
-    if not math.isfinite(corrected.of_labels) or corrected.n_labeled_queries < 2:
+    if not math.isfinite(corrected.label_error) or corrected.n_labeled_queries < 2:
         return math.nan, corrected.reason or corrected.interval.reason or "too few labels"
     if not half_width > 0:
         raise ValueError(f"a half-width of {half_width:g} is not above 0")
     queries, per_query = corrected.n_labeled_queries, n_labels / corrected.n_labeled_queries
 
     def reach(count: float) -> float:
-        squared = corrected.of_labels * queries / count + corrected.of_pool
+        squared = corrected.label_error * queries / count + corrected.pool_error
         return t_quantile((1 + level) / 2, count - 1) * math.sqrt(max(squared, 0.0))
 
-    if t_quantile((1 + level) / 2, 1e9) ** 2 * corrected.of_pool >= half_width**2:
+    if t_quantile((1 + level) / 2, 1e9) ** 2 * corrected.pool_error >= half_width**2:
         return math.nan, "the judged responses alone are too few for this width"
     low, high = 1.0, 2.0
     while reach(high) > half_width:

@@ -136,11 +136,12 @@ def query_sums(
     )
 
 
-def _unseen(of_labeled: FloatArray, of_pool: FloatArray, width: float | None) -> int:
-    if width is None or not of_labeled.size:
+def _unseen(labeled_scores: FloatArray, pool_scores: FloatArray, width: float | None) -> int:
+    if width is None or not labeled_scores.size:
         return 0
     far = FAR * width
-    return int(((of_pool < of_labeled.min() - far) | (of_pool > of_labeled.max() + far)).sum())
+    low, high = labeled_scores.min() - far, labeled_scores.max() + far
+    return int(((pool_scores < low) | (pool_scores > high)).sum())
 
 
 def _apart(values: FloatArray, width: float | None) -> int:

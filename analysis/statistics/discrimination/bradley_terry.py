@@ -106,7 +106,7 @@ class BradleyTerry:
         """Number of systems."""
         return int(self.wins.shape[1])
 
-    def of_weights(self, weights: FloatArray) -> FloatArray:
+    def weighted_statistic(self, weights: FloatArray) -> FloatArray:
         """Strengths (R, S) under each row of weights (R, Q)."""
         key = blake2b(np.ascontiguousarray(weights).tobytes(), digest_size=16).digest()
         if key not in self._last:
@@ -124,10 +124,10 @@ class BradleyTerry:
         reason = None
         if self.n_systems < 2 or not contributing.any():
             reason = ONE_SYSTEM
-        elif np.isnan(self.of_weights(ones)).any():
+        elif np.isnan(self.weighted_statistic(ones)).any():
             reason = NOT_LINKED
         return QueryStatistic(
-            lambda weights: self.of_weights(weights)[:, system],
+            lambda weights: self.weighted_statistic(weights)[:, system],
             contributing,
             self.n_responses,
             reason=reason,
@@ -152,7 +152,7 @@ def wins_by_query(
     """
     n_queries, n_systems = shape
     wins = np.zeros((n_queries, n_systems, n_systems))
-    of_second = np.where(value > 0, 1.0, np.where(value < 0, 0.0, 0.5))
-    np.add.at(wins, (query, second, first), of_second)
-    np.add.at(wins, (query, first, second), 1 - of_second)
+    second_wins = np.where(value > 0, 1.0, np.where(value < 0, 0.0, 0.5))
+    np.add.at(wins, (query, second, first), second_wins)
+    np.add.at(wins, (query, first, second), 1 - second_wins)
     return wins

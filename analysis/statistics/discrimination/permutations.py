@@ -231,9 +231,9 @@ def _shuffle(  # pragma: no cover
                 system[m] = s
                 value[m] = cells[row, s]
                 m += 1
-        of_row = _mixed(key + golden * np.uint64(row + 1))
+        row_state = _mixed(key + golden * np.uint64(row + 1))
         for b in range(sums.shape[0]):
-            state = _mixed(of_row ^ _mixed(golden * np.uint64(start + b + 1)))
+            state = _mixed(row_state ^ _mixed(golden * np.uint64(start + b + 1)))
             moved[:m] = value[:m]
             for i in range(m - 1, 0, -1):
                 state += golden

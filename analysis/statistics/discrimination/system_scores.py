@@ -44,45 +44,51 @@ class PairedDifferences:
     first: IntArray
     second: IntArray
     """(P,)"""
-    of_systems: FloatArray
+    system_columns: FloatArray
     """(Q, S + 1): scores, then 1; zeros for queries on which a system has none."""
     others: IntArray
     """Queries (m,) on which some systems have scores and some have none."""
-    of_pairs: FloatArray
+    pair_columns: FloatArray
     """(m, 2 P): differences, then 1 for each pair that shares the query."""
 
     @property
     def n_queries(self) -> IntArray:
         """Queries (P,) that each pair shares."""
-        shared = self.of_pairs[:, self.first.size :].sum(axis=0)
-        return np.asarray(shared + self.of_systems[:, -1].sum(), dtype=np.int64)
+        shared = self.pair_columns[:, self.first.size :].sum(axis=0)
+        return np.asarray(shared + self.system_columns[:, -1].sum(), dtype=np.int64)
 
     @property
     def contributing(self) -> BoolArray:
         """Queries (Q,) that any pair shares."""
-        out: BoolArray = np.asarray(self.of_systems[:, -1] > 0)
-        out[self.others] = self.of_pairs[:, self.first.size :].any(axis=1)
+        out: BoolArray = np.asarray(self.system_columns[:, -1] > 0)
+        out[self.others] = self.pair_columns[:, self.first.size :].any(axis=1)
         return out
 
     @property
     def point(self) -> FloatArray:
         """Differences (P,), first minus second; NaN without a common query."""
-        return self.of_sums(self.of_systems.sum(axis=0), self.of_pairs.sum(axis=0))
+        return self.from_sums(self.system_columns.sum(axis=0), self.pair_columns.sum(axis=0))
 
-    def of_sums(self, of_systems: FloatArray, of_pairs: FloatArray) -> FloatArray:
+    def from_sums(self, system_columns: FloatArray, pair_columns: FloatArray) -> FloatArray:
         """Differences (..., P) from sums over queries (..., S + 1) and (..., 2 P)."""
         pairs = self.first.size
-        total = of_systems[..., self.first] - of_systems[..., self.second] + of_pairs[..., :pairs]
-        shared = of_systems[..., -1:] + of_pairs[..., pairs:]
+        total = (
+            system_columns[..., self.first]
+            - system_columns[..., self.second]
+            + pair_columns[..., :pairs]
+        )
+        shared = system_columns[..., -1:] + pair_columns[..., pairs:]
         return ratio(total, shared, np.asarray(shared > 0))
 
     def without_each_query(self) -> FloatArray:
         """Differences (rows, P) without each of the contributing queries in turn."""
         rows = np.flatnonzero(self.contributing)
-        of_pairs = np.tile(self.of_pairs.sum(axis=0), (rows.size, 1))
+        pair_columns = np.tile(self.pair_columns.sum(axis=0), (rows.size, 1))
         place = np.searchsorted(rows, self.others[np.isin(self.others, rows)])
-        of_pairs[place] -= self.of_pairs[np.isin(self.others, rows)]
-        return self.of_sums(self.of_systems.sum(axis=0) - self.of_systems[rows], of_pairs)
+        pair_columns[place] -= self.pair_columns[np.isin(self.others, rows)]
+        return self.from_sums(
+            self.system_columns.sum(axis=0) - self.system_columns[rows], pair_columns
+        )
 
 
 def paired_differences(scores: FloatArray) -> PairedDifferences:
@@ -92,11 +98,11 @@ def paired_differences(scores: FloatArray) -> PairedDifferences:
     whole: BoolArray = np.asarray(present.all(axis=1))
     others = np.flatnonzero(present.any(axis=1) & ~whole)
     centered = scores - np.nanmedian(scores) if present.any() else scores
-    of_systems = np.column_stack([np.where(whole[:, None], centered, 0.0), whole])
+    system_columns = np.column_stack([np.where(whole[:, None], centered, 0.0), whole])
     both = present[others][:, first] & present[others][:, second]
-    of_others = centered[others]
-    differences = np.where(both, of_others[:, first] - of_others[:, second], 0.0)
-    return PairedDifferences(first, second, of_systems, others, np.hstack([differences, both]))
+    other_scores = centered[others]
+    differences = np.where(both, other_scores[:, first] - other_scores[:, second], 0.0)
+    return PairedDifferences(first, second, system_columns, others, np.hstack([differences, both]))
 
 
 def rows_at_once(n_queries: int) -> int:
@@ -108,19 +114,19 @@ def on_resamples(
     differences: Sequence[PairedDifferences], blocks: Iterable[npt.NDArray[Any]]
 ) -> list[FloatArray]:
     """Differences (R, P) of each table on blocks of weights (rows, Q), in few products."""
-    of_systems = np.hstack([table.of_systems for table in differences])
-    ends = np.cumsum([table.of_systems.shape[1] for table in differences])
-    of_pairs: list[list[FloatArray]] = [[] for _ in differences]
+    system_columns = np.hstack([table.system_columns for table in differences])
+    ends = np.cumsum([table.system_columns.shape[1] for table in differences])
+    pair_columns: list[list[FloatArray]] = [[] for _ in differences]
     sums = []
     for block in blocks:
         weights = block.astype(np.float64, copy=False)
-        sums.append(weights @ of_systems)
-        for table, parts in zip(differences, of_pairs, strict=True):
-            parts.append(weights[:, table.others] @ table.of_pairs)
-    of_tables = np.split(np.concatenate(sums), ends[:-1], axis=1)
+        sums.append(weights @ system_columns)
+        for table, parts in zip(differences, pair_columns, strict=True):
+            parts.append(weights[:, table.others] @ table.pair_columns)
+    table_sums = np.split(np.concatenate(sums), ends[:-1], axis=1)
     return [
-        table.of_sums(of_table, np.concatenate(parts))
-        for table, of_table, parts in zip(differences, of_tables, of_pairs, strict=True)
+        table.from_sums(system_sums, np.concatenate(parts))
+        for table, system_sums, parts in zip(differences, table_sums, pair_columns, strict=True)
     ]
 
 

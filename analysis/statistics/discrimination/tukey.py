@@ -115,8 +115,8 @@ def randomized_tukey_hsds(
 
         # A query of few systems is moved as a whole.
         drawn = min(resamples, max(1000, MOVES // (n if k <= TABLED else n * k)))
-        of_shape = [(prepared[place].fixed.integers, prepared[place].present) for place in places]
-        sums |= dict(zip(places, permuted_sums(of_shape, drawn, seed), strict=True))
+        same_shape = [(prepared[place].fixed.integers, prepared[place].present) for place in places]
+        sums |= dict(zip(places, permuted_sums(same_shape, drawn, seed), strict=True))
     return [_tested(table, sums.get(place), paper) for place, table in enumerate(prepared)]
 
 

@@ -155,7 +155,7 @@ def tie_probability_of_weights(
     marginals = counts_by_query(index, codes, distinct.size, total)
     per_query = np.bincount(codes, minlength=total).astype(np.float64)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         counts = weighted_counts(marginals, weights)
         copies = weights**2 @ per_query
         tied = (counts**2).sum(axis=1) - copies
@@ -163,7 +163,7 @@ def tie_probability_of_weights(
         return ratio(tied, pairs, pairs > 0)
 
     return QueryStatistic(
-        lambda weights: in_row_blocks(of_weights, weights, 2 * distinct.size + total),
+        lambda weights: in_row_blocks(weighted_statistic, weights, 2 * distinct.size + total),
         per_query > 0,
         x.size,
         dropped,

@@ -24,10 +24,10 @@ def calibration_error_squared(judge: Sequence[float], people: Sequence[float]) -
     for x, y in zip(judge, people, strict=True):
         differences.setdefault(bin_of[x], []).append(y - x)
     weighted = size = 0.0
-    for of_bin in differences.values():
-        n, total = len(of_bin), math.fsum(of_bin)
+    for bin_differences in differences.values():
+        n, total = len(bin_differences), math.fsum(bin_differences)
         if n > 1:
-            square = total**2 - math.fsum(d * d for d in of_bin)
+            square = total**2 - math.fsum(d * d for d in bin_differences)
             weighted += n * square / (n**2 - n)
             size += n
     return weighted / size if size else math.nan

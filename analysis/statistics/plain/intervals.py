@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from analysis.core.distributions import beta_quantile, normal_quantile, t_quantile, t_tail
 from analysis.core.end_intervals import (
     all_alike,
+    equal_values_interval,
     few_differ,
     mostly_equal,
-    of_equal_values,
     rare_quantile,
 )
 from analysis.core.interval import Interval, withheld
@@ -52,16 +52,18 @@ def jackknife(
         point = z
     if max(values) - min(values) <= NO_SPREAD * max(1.0, abs(point)):
         if step is not None:
-            return of_equal_values(point, step, count, level)
+            return equal_values_interval(point, step, count, level)
         return withheld(
             level, "jackknife_t", "every resample gives the same value: there is no spread"
         )
     known = trials is not None or step is not None
     alike = transform == "logit" or (transform == "fisher_z" and known and mostly_equal(without))
-    return _of_spread(point, values, level, transform, known and few_differ(without), alike)
+    return _interval_of_spread(
+        point, values, level, transform, known and few_differ(without), alike
+    )
 
 
-def _of_spread(
+def _interval_of_spread(
     point: float,
     values: Sequence[float],
     level: float,

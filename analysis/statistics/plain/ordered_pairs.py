@@ -68,14 +68,14 @@ def ordered_pairs(x: Sequence[float], y: Sequence[float]) -> OrderedPairs:
     """Count the pairs of responses with values x, y (n,) by their order."""
     n = len(x)
     x_code, y_code = codes(x), codes(y)
-    of_x, of_y = Counter(x_code), Counter(y_code)
+    x_counts, y_counts = Counter(x_code), Counter(y_code)
     score_of = [0] * n
     ascending = sorted(range(n), key=x_code.__getitem__)
     for order, sign in ((ascending, 1), (ascending[::-1], -1)):
-        _compare_with_earlier(order, x_code, y_code, len(of_y), sign, score_of)
-    untied_x_of = [n - of_x[code] for code in x_code]
-    untied_y_of = [n - of_y[code] for code in y_code]
-    most = max(max(of_x.values(), default=0), max(of_y.values(), default=0))
+        _compare_with_earlier(order, x_code, y_code, len(y_counts), sign, score_of)
+    untied_x_of = [n - x_counts[code] for code in x_code]
+    untied_y_of = [n - y_counts[code] for code in y_code]
+    most = max(max(x_counts.values(), default=0), max(y_counts.values(), default=0))
     return OrderedPairs(
         sum(score_of) / 2,
         sum(untied_x_of) / 2,

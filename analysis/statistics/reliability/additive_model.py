@@ -156,14 +156,14 @@ class _Model:
         log_det = float(np.log1p(c * self.m).sum() + np.log1p(a * h).sum())
         deviance = self.df * np.log(quadratic) + log_det + float(np.linalg.slogdet(inner)[1])
 
-        of_response = (shrunk - (self.m * shrink * query_scale[place])[:, None] * t[place]) * root
+        response_rows = (shrunk - (self.m * shrink * query_scale[place])[:, None] * t[place]) * root
         within = self.m * shrink - (self.m * shrink) ** 2 * query_scale[place]
-        of_query = t / (1 + a * h)[:, None] * root
-        of_rater = scaled[s:-1]
+        query_rows = t / (1 + a * h)[:, None] * root
+        rater_rows = scaled[s:-1]
         parts = (
-            (of_query, float(np.sum(h / (1 + a * h)))),
-            (of_response, float(within.sum())),
-            (of_rater, float(np.trace(gram[s:-1, s:-1]))),
+            (query_rows, float(np.sum(h / (1 + a * h)))),
+            (response_rows, float(within.sum())),
+            (rater_rows, float(np.trace(gram[s:-1, s:-1]))),
         )
         traces, explained, weights = np.zeros(3), np.zeros(3), []
         for effect, (rows, trace) in enumerate(parts):

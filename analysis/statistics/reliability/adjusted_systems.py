@@ -152,9 +152,9 @@ class AdjustedSystems:
         spread = (
             n / (n - 1) * float(by_query @ by_query) * model.n_ratings / (model.n_ratings - lost)
         )
-        of_model = float(weights @ model.covariance @ weights)
-        more = max(0.0, spread - (of_model - float(by_rater @ by_rater)))
-        variance = of_model + float(weights @ model.inflation @ weights) + more
+        model_variance = float(weights @ model.covariance @ weights)
+        more = max(0.0, spread - (model_variance - float(by_rater @ by_rater)))
+        variance = model_variance + float(weights @ model.inflation @ weights) + more
         source = np.concatenate([by_rater, by_query])
         length = float(np.linalg.norm(source))
         unit = source / length if length else source

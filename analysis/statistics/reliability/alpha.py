@@ -22,8 +22,8 @@ from analysis.core.query_statistic import (
     BLOCK_NUMBERS,
     CACHED_NUMBERS,
     NEGLIGIBLE,
-    OfWeights,
     QueryStatistic,
+    WeightedStatistic,
     as_codes,
     as_values,
     centered,
@@ -89,17 +89,19 @@ def alpha_of_weights(
     contributing = np.bincount(codes, minlength=total) > 0
     rated_at_all = int(np.count_nonzero(np.isfinite(array).any(axis=1)))
 
-    of_weights: OfWeights
+    weighted_statistic: WeightedStatistic
     if reason is not None:
-        of_weights = undefined
+        weighted_statistic = undefined
     elif level == "interval":
-        of_weights = _interval(rated, codes, total)
+        weighted_statistic = _interval(rated, codes, total)
     else:
-        of_weights = _by_categories(comparable(rated), codes, total, level)
-    return QueryStatistic(of_weights, contributing, len(rated), rated_at_all - len(rated), reason)
+        weighted_statistic = _by_categories(comparable(rated), codes, total, level)
+    return QueryStatistic(
+        weighted_statistic, contributing, len(rated), rated_at_all - len(rated), reason
+    )
 
 
-def _interval(rated: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
+def _interval(rated: FloatArray, query: IntArray, n_queries: int) -> WeightedStatistic:
     """Squared differences: four sums per query suffice."""
     level = comparable(rated)
     points = centered(rated)
@@ -113,15 +115,17 @@ def _interval(rated: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
     observed = np.where(low == high, 0.0, spread * m / (m - 1))
     sums = sums_by_query(np.column_stack([observed, m, first, second]), query, n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         within, n, s1, s2 = (weights @ sums).T
         expected = n * s2 - s1**2
         return 1 - ratio((n - 1) * within, expected, expected > NEGLIGIBLE * n * s2)
 
-    return of_weights
+    return weighted_statistic
 
 
-def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Level) -> OfWeights:
+def _by_categories(
+    rated: FloatArray, query: IntArray, n_queries: int, level: Level
+) -> WeightedStatistic:
     """Any distance, from the values' marginals and the pairs of values met within items.
 
     The distinct values are indexed, so that continuous scores need memory for the pairs that
@@ -156,7 +160,7 @@ def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Le
         observed = np.einsum("pr,pr->r", pairs @ transposed, apart)
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
-    def of_ratio(weights: FloatArray) -> FloatArray:
+    def ratio_level(weights: FloatArray) -> FloatArray:
         counts = weighted_counts(marginals, weights)
         n = counts.sum(axis=1)
         expected = np.zeros(weights.shape[0])
@@ -168,7 +172,7 @@ def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Le
         observed = weights @ (pairs.T @ _ratio_distance(distinct[low], distinct[high]))
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
-    chosen = {"nominal": nominal, "ordinal": ordinal, "ratio": of_ratio}[level]
+    chosen = {"nominal": nominal, "ordinal": ordinal, "ratio": ratio_level}[level]
     width = distinct.size + (low.size if level == "ordinal" else 0)
     return lambda weights: in_row_blocks(chosen, weights, 3 * width, CACHED_NUMBERS)
 

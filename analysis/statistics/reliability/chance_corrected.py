@@ -88,13 +88,13 @@ def chance_corrected(
         )
         sums = sums_by_query(columns, place, total)
 
-        def of_weights(weights: FloatArray) -> FloatArray:
+        def weighted_statistic(weights: FloatArray) -> FloatArray:
             return _coefficient(coefficient, weights @ sums, parts)
 
-        if np.isnan(of_weights(np.ones((1, total)))[0]):
+        if np.isnan(weighted_statistic(np.ones((1, total)))[0]):
             reason = "chance alone would agree fully: all ratings are one value"
         else:
-            return QueryStatistic(of_weights, *counts)
+            return QueryStatistic(weighted_statistic, *counts)
     return QueryStatistic(undefined, *counts, reason)
 
 
@@ -233,7 +233,7 @@ def weighted_kappa(
     sums = sums_by_query(np.column_stack(columns).astype(np.float64), codes, total)
     raters = array.shape[1]
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = weights @ sums
         n, first, second = (summed[:, 2 + i * raters : 2 + (i + 1) * raters] for i in range(3))
         rated_by = n > 0
@@ -249,8 +249,12 @@ def weighted_kappa(
         return 1 - ratio(observed, expected, expected > NEGLIGIBLE * size)
 
     reason = None if used else NO_PAIR
-    if reason is None and np.isnan(of_weights(np.ones((1, total)))[0]):
+    if reason is None and np.isnan(weighted_statistic(np.ones((1, total)))[0]):
         reason = "all ratings are one value: without variation kappa is undefined"
     return QueryStatistic(
-        of_weights if reason is None else undefined, contributing, used, rated - used, reason
+        weighted_statistic if reason is None else undefined,
+        contributing,
+        used,
+        rated - used,
+        reason,
     )

@@ -89,10 +89,10 @@ def conger_kappa(
         largest = float(np.ptp(levels)) if weights == "linear" else 1.0
         return 1 - ratio(mean, expected, expected > NEGLIGIBLE * largest)
 
-    def of_weights(rows: FloatArray) -> FloatArray:
+    def weighted_statistic(rows: FloatArray) -> FloatArray:
         return in_row_blocks(block, rows, 3 * raters * levels.size, CACHED_NUMBERS)
 
-    return QueryStatistic(of_weights, *counts)
+    return QueryStatistic(weighted_statistic, *counts)
 
 
 def _different(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -65,31 +65,33 @@ def table_of_ratings(values: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def over_pairs(values: FloatArray, of_pair: PairFunction) -> FloatArray:
-    """Mean of `of_pair` over the pairs of ratings in each row (n,), NaN without a pair."""
+def over_pairs(values: FloatArray, pair_agreement: PairFunction) -> FloatArray:
+    """Mean of `pair_agreement` over the pairs of ratings in each row (n,), NaN without a pair."""
     total, pairs = np.zeros(len(values)), np.zeros(len(values))
     for left, right in combinations(range(values.shape[1]), 2):
         a, b = values[:, left], values[:, right]
         both = np.isfinite(a) & np.isfinite(b)
-        total[both] += of_pair(a[both], b[both])
+        total[both] += pair_agreement(a[both], b[both])
         pairs[both] += 1
     return ratio(total, pairs, pairs > 0)
 
 
 def _mean_over_pairs(
-    values: FloatArray, query: npt.ArrayLike, n_queries: int | None, of_pair: PairFunction
+    values: FloatArray, query: npt.ArrayLike, n_queries: int | None, pair_agreement: PairFunction
 ) -> QueryStatistic:
     codes, total = as_codes(query, len(values), n_queries)
-    means = over_pairs(values, of_pair)
+    means = over_pairs(values, pair_agreement)
     paired = np.isfinite(means)
     rated = int(np.count_nonzero(np.isfinite(values).any(axis=1)))
     count = np.bincount(codes[paired], minlength=total).astype(np.float64)
     sums = np.column_stack([np.bincount(codes[paired], means[paired], total), count])
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         top, below = (weights @ sums).T
         return ratio(top, below, below > 0)
 
     used = int(np.count_nonzero(paired))
     reason = None if used else NO_PAIR
-    return QueryStatistic(of_weights if used else undefined, count > 0, used, rated - used, reason)
+    return QueryStatistic(
+        weighted_statistic if used else undefined, count > 0, used, rated - used, reason
+    )

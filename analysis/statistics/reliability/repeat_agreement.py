@@ -45,7 +45,7 @@ def repeat_agreement(
     columns = [np.ones(n), np.abs(x - y), x == y, a, b, a * a, b * b, a * b]
     sums = sums_by_query(np.column_stack(columns).astype(np.float64), codes[both], total)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         count, apart, equal, sa, sb, saa, sbb, sab = (weights @ sums).T
         va, vb = count * saa - sa**2, count * sbb - sb**2
         vary = (va > NEGLIGIBLE * count * saa) & (vb > NEGLIGIBLE * count * sbb)
@@ -55,9 +55,9 @@ def repeat_agreement(
 
     none = None if n else "no response has a repeated score"
     constant = none
-    if n and np.isnan(of_weights(np.ones((1, total)))[0, 0]):
+    if n and np.isnan(weighted_statistic(np.ones((1, total)))[0, 0]):
         constant = "the scores, or their repeats, do not vary"
     contributing = np.bincount(codes[both], minlength=total) > 0
     return StatisticFamily.of_same_responses(
-        of_weights, contributing, n, first_scores.size - n, (constant, none, none)
+        weighted_statistic, contributing, n, first_scores.size - n, (constant, none, none)
     )

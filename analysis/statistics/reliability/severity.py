@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.query_statistic import (
-    OfWeights,
     QueryStatistic,
+    WeightedStatistic,
     as_codes,
     as_values,
     comparable,
@@ -43,7 +43,7 @@ class Severities:
     where these leave raters unconnected. `reason` explains why they are undefined on the sample.
     """
 
-    of_weights: OfWeights
+    weighted_statistic: WeightedStatistic
     contributing: BoolArray  #: (Q,) queries with a response that two raters rated
     n_responses: npt.NDArray[np.int64]  #: (raters,) shared responses of each
     n_dropped: npt.NDArray[np.int64]  #: (raters,) responses that no other rater rated
@@ -54,7 +54,7 @@ class Severities:
     def points(self) -> FloatArray:
         """Severities (raters,) on the sample."""
         ones = np.ones((1, self.contributing.size))
-        points: FloatArray = self.of_weights(ones)[0]
+        points: FloatArray = self.weighted_statistic(ones)[0]
         return points
 
 
@@ -109,16 +109,16 @@ def severities(
         out[~linked] = np.nan
         return out
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return in_row_blocks(solved, weights, 4 * raters**2)
 
     weights = QueryWeights.of_responses(
         codes[shared],
         total,
         codes,
-        lambda: by_leaving_out(severities(array, np.arange(len(array))).of_weights, shared),
+        lambda: by_leaving_out(severities(array, np.arange(len(array))).weighted_statistic, shared),
     )
-    return Severities(of_weights, contributing, *counts, weights=weights)
+    return Severities(weighted_statistic, contributing, *counts, weights=weights)
 
 
 def deviations(values: npt.ArrayLike, severity: npt.ArrayLike) -> FloatArray:
@@ -162,12 +162,12 @@ def rater_drift(
     a, b = x[used] - x[used].mean(), y[used] - y[used].mean()
     sums = sums_by_query(np.column_stack([np.ones(n), a, b, a * a, a * b]), codes[used], total)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         count, sa, sb, saa, sab = (weights @ sums).T
         spread = count * saa - sa**2
         return ratio(count * sab - sa * sb, spread, spread > 1e-12 * count * saa)
 
-    return QueryStatistic(of_weights, contributing, n, dropped)
+    return QueryStatistic(weighted_statistic, contributing, n, dropped)
 
 
 ScaleUse = Literal["raw", "centered", "ranks"]

@@ -65,14 +65,14 @@ def run_agreement(
 
     flat = np.ascontiguousarray(sums.reshape(total, -1))
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = (weights @ flat).reshape(len(weights), len(pairs), _SUMS)
         return _measures(summed).reshape(len(weights), -1)
 
     shared = sums[:, :, 0] > 0
     contributing = np.stack([shared, shared, several, shared], axis=2).reshape(total, -1)
     counts = sums[:, :, 0].sum(axis=0).astype(np.int64)
-    points = of_weights(np.ones((1, total)))[0].reshape(len(pairs), -1)
+    points = weighted_statistic(np.ones((1, total)))[0].reshape(len(pairs), -1)
     reasons: list[str | None] = []
     for place in range(len(pairs)):
         none = None if counts[place] else "no response has a score of both"
@@ -81,7 +81,7 @@ def run_agreement(
         reasons.append(none or (_CONSTANT_WITHIN if undefined[2] else None))
         reasons.append(none or (_CONSTANT if undefined[3] else None))
     return StatisticFamily(
-        of_weights,
+        weighted_statistic,
         contributing,
         np.repeat(counts, len(RUN_MEASURES)),
         np.repeat(dropped, len(RUN_MEASURES)),

@@ -77,7 +77,7 @@ def run_components(
     has_repeats = bool(repeats[:, 1].any())
     noise = NEGLIGIBLE * float(np.mean((complete - middle) ** 2) or 1.0)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         parts = _components(weights @ matrix, runs, several, has_repeats)
         parts[np.abs(parts) <= noise] = 0.0
         sums = np.nansum(parts, axis=1, keepdims=True)
@@ -85,14 +85,14 @@ def run_components(
         return np.column_stack([shares, parts])
 
     reasons = _reasons(runs, several, has_repeats)
-    of_shares = reasons
-    if np.isnan(of_weights(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
-        of_shares = [NO_TOTAL] * len(RUN_COMPONENTS)
+    share_reasons = reasons
+    if np.isnan(weighted_statistic(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
+        share_reasons = [NO_TOTAL] * len(RUN_COMPONENTS)
     enters: BoolArray = np.asarray((count > 0) | (repeats[:, 1] > 0))
     used = int(whole.sum())
     dropped = int(np.isfinite(x).any(axis=1).sum()) - used
     return StatisticFamily.of_same_responses(
-        of_weights, enters, used, dropped, (*of_shares, *reasons)
+        weighted_statistic, enters, used, dropped, (*share_reasons, *reasons)
     )
 
 
@@ -113,9 +113,9 @@ def _columns(x: FloatArray, code: IntArray, total: int) -> FloatArray:
         sums_by_query(x, code, total), count[:, None], np.repeat(present[:, None], runs, 1)
     )
     apart = x - means[code]
-    of_response = apart.mean(axis=1, keepdims=True)
+    response_part = apart.mean(axis=1, keepdims=True)
     squares = np.column_stack(
-        [runs * of_response[:, 0] ** 2, ((apart - of_response) ** 2).sum(axis=1)]
+        [runs * response_part[:, 0] ** 2, ((apart - response_part) ** 2).sum(axis=1)]
     )
     means[~present] = 0.0
     products = (means[:, :, None] * means[:, None, :]).reshape(total, -1)
@@ -146,7 +146,7 @@ def _repeat_sums(every: FloatArray, codes: IntArray, total: int) -> FloatArray:
 
 def _components(sums: FloatArray, runs: int, several: bool, repeated: bool) -> FloatArray:
     """Components (B, 6) from the weighted sums (B, c) of the columns."""
-    queries, inverse, df, of_response, of_cell = sums[:, :5].T
+    queries, inverse, df, response_part, cell_squares = sums[:, :5].T
     mean = sums[:, 5 : 5 + runs] / queries[:, None]
     square = sums[:, 5 + runs : 5 + runs + runs**2].reshape(-1, runs, runs) / queries[:, None, None]
     within, within_df = sums[:, -2], sums[:, -1]
@@ -159,7 +159,7 @@ def _components(sums: FloatArray, runs: int, several: bool, repeated: bool) -> F
     repeat = ratio(within, within_df, within_df > 0) if repeated else nan
     chance = repeat if repeated else np.zeros(len(sums))
 
-    ms_response = ratio(of_response, df, df > 0) if several else nan
+    ms_response = ratio(response_part, df, df > 0) if several else nan
     ms_query = whole / runs
     if runs == 1:
         response = ms_response - chance if several else nan
@@ -171,7 +171,7 @@ def _components(sums: FloatArray, runs: int, several: bool, repeated: bool) -> F
     if not several:
         query = (ms_query - ms_query_run) / runs
         return np.column_stack([query, nan, run, ms_query_run - chance, nan, repeat])
-    cell = ratio(of_cell, df * (runs - 1), df > 0)
+    cell = ratio(cell_squares, df * (runs - 1), df > 0)
     response = (ms_response - cell) / runs
     query_run = ms_query_run - harmonic * cell
     query = (ms_query - ms_query_run) / runs - harmonic * response

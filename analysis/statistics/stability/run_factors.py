@@ -74,7 +74,7 @@ def half_mean_square(
     sums = sums_by_query(columns, codes, total)
     size = len(pairs)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         summed = weights @ sums
         count, shift, square = summed[:, :size], summed[:, size:-1], summed[:, -1]
         number = count.sum(axis=1)
@@ -89,5 +89,5 @@ def half_mean_square(
     contributing = np.asarray(sums[:, :size].any(axis=1))
     dropped = int(np.count_nonzero(either.any(axis=1))) - used
     return StatisticFamily.of_same_responses(
-        of_weights, contributing, used, dropped, (reason, reason)
+        weighted_statistic, contributing, used, dropped, (reason, reason)
     )

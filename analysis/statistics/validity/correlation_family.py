@@ -86,7 +86,7 @@ class CorrelationFamily:
         places = np.array(self._places, dtype=np.int64).reshape(-1, 6).T
         summed = self._columns.sums()
 
-        def of_rows(weights: FloatArray) -> FloatArray:
+        def correlations_of_rows(weights: FloatArray) -> FloatArray:
             totals = summed(weights)
             n, sx, sy, sxx, syy, sxy = (totals[:, place] for place in places)
             vx, vy = n * sxx - sx * sx, n * syy - sy * sy
@@ -96,7 +96,7 @@ class CorrelationFamily:
             return np.clip(ratio(n * sxy - sx * sy, scale, defined & (scale > 0)), -1, 1)
 
         return StatisticFamily(
-            lambda weights: in_row_blocks(of_rows, weights, 16 * len(self._places)),
+            lambda weights: in_row_blocks(correlations_of_rows, weights, 16 * len(self._places)),
             np.column_stack(self._contributing)
             if self._contributing
             else np.zeros((self.n_queries, 0), dtype=bool),

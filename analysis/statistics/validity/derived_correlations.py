@@ -37,8 +37,8 @@ class Derived:
 def with_derived(family: StatisticFamily, derived: Sequence[Derived]) -> StatisticFamily:
     """The family, followed by what is derived from it: all from the same resamples."""
 
-    def of_weights(weights: FloatArray) -> FloatArray:
-        base = family.of_weights(weights)
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
+        base = family.weighted_statistic(weights)
         return np.column_stack([base, *(d.function(base[:, d.members]) for d in derived)])
 
     points = family.points()
@@ -50,7 +50,7 @@ def with_derived(family: StatisticFamily, derived: Sequence[Derived]) -> Statist
     ]
     return replace(
         family,
-        of_weights=of_weights,
+        weighted_statistic=weighted_statistic,
         contributing=np.column_stack(
             [family.contributing, *(family.contributing[:, m].any(axis=1) for m in members)]
         ),

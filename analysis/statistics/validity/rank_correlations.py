@@ -83,7 +83,7 @@ class RankFamily:
         """Rho and tau-b of every pair, in turn."""
         pairs = tuple(self._pairs)
 
-        def of_weights(weights: FloatArray) -> FloatArray:
+        def weighted_statistic(weights: FloatArray) -> FloatArray:
             from analysis.statistics.validity.rank_tables import in_lanes
 
             lanes = in_lanes(weights)
@@ -97,7 +97,7 @@ class RankFamily:
             np.bincount(pair.query, minlength=self.n_queries) > 0 for pair in pairs for _ in "rt"
         ]
         return StatisticFamily(
-            of_weights,
+            weighted_statistic,
             np.column_stack(contributing)
             if contributing
             else np.zeros((self.n_queries, 0), dtype=bool),

@@ -32,16 +32,16 @@ def alternative_annotators(context: Context, only: Alignment | None = None) -> I
 
     `only` restricts the measures of closeness on ordered values.
     """
-    for data, of_construct in groupby(context.scored("judges"), key=lambda scored: scored.data):
+    for data, construct_scores in groupby(context.scored("judges"), key=lambda scored: scored.data):
         if data.reference_kind == "adjudicated":
             continue
-        judges = list(of_construct)
+        judges = list(construct_scores)
         for alignment in _alignments(context, data.construct):
             if only is not None and alignment not in {only, "equality"}:
                 continue
             constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
             for scored in judges:
-                yield from _of_judge(context, scored, alignment, constant)
+                yield from _judge_estimates(context, scored, alignment, constant)
             if any(scored.withheld is None for scored in judges):
                 yield from _records(context, data, CONSTANT, constant, alignment, None)
 
@@ -59,7 +59,7 @@ def _test(
     )
 
 
-def _of_judge(
+def _judge_estimates(
     context: Context, scored: ComparedScores, alignment: Alignment, constant: AlternativeAnnotator
 ) -> Iterator[Estimate]:
     data, judge, values, withheld = scored

@@ -67,7 +67,7 @@ def compared(
             people,
             data.query,
             kind,
-            items=data.of_system(system) if system else None,
+            items=data.produced_by(system) if system else None,
             produced=data.produced,
             n_queries=data.n_queries,
             names=(scorer, REFERENCE),

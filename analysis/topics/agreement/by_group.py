@@ -55,7 +55,7 @@ def _correlation(scored: ComparedScores, measure: Measure, system: str | None) -
         np.asarray(data.reference),
         data.query,
         "within_query" if system is None else "pooled",
-        items=None if system is None else data.of_system(system),
+        items=None if system is None else data.produced_by(system),
         n_queries=data.n_queries,
     )
 

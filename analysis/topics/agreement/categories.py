@@ -38,10 +38,10 @@ _WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
 
 def kappas(context: Context) -> Iterator[Estimate]:
     """`cohen_kappa` of each scorer with people, and of people with each other."""
-    for data, of_construct in groupby(context.scored(), key=lambda scored: scored.data):
-        for scored in of_construct:
-            yield from _of_scorer(context, scored)
-        yield from _of_raters(context, data)
+    for data, construct_scores in groupby(context.scored(), key=lambda scored: scored.data):
+        for scored in construct_scores:
+            yield from _scorer_kappa(context, scored)
+        yield from _rater_kappa(context, data)
 
 
 def on_categories(context: Context) -> Iterator[Estimate]:
@@ -72,7 +72,7 @@ def people_one_by_one(data: ConstructData) -> FloatArray:
     return data.reference[:, None] if data.reference_kind == "adjudicated" else data.ratings
 
 
-def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+def _scorer_kappa(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     """The kappa with each rater, averaged, or with the adjudicated value."""
     data = scored.data
     levels = levels_on(context, data)
@@ -116,7 +116,7 @@ def _people_off(people: FloatArray, levels: tuple[float, ...]) -> str | None:
     return f"{off:,} of people's values are not on the scale's levels" if off else None
 
 
-def _of_raters(context: Context, data: ConstructData) -> Iterator[Estimate]:
+def _rater_kappa(context: Context, data: ConstructData) -> Iterator[Estimate]:
     levels = levels_on(context, data)
     if not levels or not data.scorers or len(data.raters) < 2:
         return

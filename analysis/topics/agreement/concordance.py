@@ -62,8 +62,8 @@ def _beside_repeat(
     scope: Literal["pooled", "within_query"],
 ) -> Estimate:
     """Judge minus repeat, both against the rater's first ratings of the same responses."""
-    data, _, of_judge, _ = scored
-    both = np.isfinite(of_judge) & np.isfinite(again)
+    data, _, judge_scores, _ = scored
+    both = np.isfinite(judge_scores) & np.isfinite(again)
     judge, repeat = (
         concordance(
             np.where(both, values, np.nan),
@@ -72,10 +72,10 @@ def _beside_repeat(
             scope,
             n_queries=data.n_queries,
         )
-        for values in (of_judge, again)
+        for values in (judge_scores, again)
     )
-    of_repeat = context.rated_resampling.interval(repeat, transform="logit")
-    ends = (of_repeat.low, of_repeat.high)
+    repeat_interval = context.rated_resampling.interval(repeat, transform="logit")
+    ends = (repeat_interval.low, repeat_interval.high)
     params = {
         "judge": judge.point,
         "repeat": repeat.point,

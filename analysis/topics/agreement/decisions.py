@@ -28,7 +28,7 @@ from analysis.statistics.agreement.system_decisions import (
     soft_pairwise_accuracy,
 )
 from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
-from analysis.topics.agreement.judged_queries import of_judged_queries
+from analysis.topics.agreement.judged_queries import differences_on_judged
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 from study.base.scales import Scale
 
@@ -44,21 +44,21 @@ NO_INTERVAL = (
 
 def decisions_on_systems(context: Context) -> Iterator[Estimate]:
     """`decision_agreement`, `decision` of each pair, and `soft_pairwise_accuracy`."""
-    yield from _of_scorers(context, soft=True)
+    yield from _decisions_of_scorers(context, soft=True)
 
 
 def decisions_by_interval(context: Context) -> Iterator[Estimate]:
     """`decision_agreement` and `decision` of each pair."""
-    yield from _of_scorers(context, soft=False)
+    yield from _decisions_of_scorers(context, soft=False)
 
 
-def _of_scorers(context: Context, *, soft: bool) -> Iterator[Estimate]:
+def _decisions_of_scorers(context: Context, *, soft: bool) -> Iterator[Estimate]:
     for data, scorer, values, _ in context.scored():
         if len(data.systems) > 1:
-            yield from _of_scorer(context, data, scorer, values, soft_too=soft)
+            yield from _decisions_of_scorer(context, data, scorer, values, soft_too=soft)
 
 
-def _of_scorer(
+def _decisions_of_scorer(
     context: Context, data: ConstructData, scorer: str, values: FloatArray, *, soft_too: bool
 ) -> Iterator[Estimate]:
     both = np.isfinite(values) & np.isfinite(data.reference)
@@ -110,7 +110,7 @@ def _regret(
 ) -> Estimate:
     """What it costs people to take the system that the judge finds best."""
     systems, level = len(data.systems), context.options.level
-    judged = of_judged_queries(context, data.construct, record["scorers"][0])
+    judged = differences_on_judged(context, data.construct, record["scorers"][0])
     if judged is None:
         regret = choice_regret(outcome, systems)
     else:

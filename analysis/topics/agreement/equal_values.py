@@ -43,15 +43,18 @@ def _estimate(
 ) -> Estimate:
     data = scored.data
     equal, of = _within(scored.values, people_one_by_one(data), points, scale)
-    hits_by_query, of_by_query = (
+    hits_by_query, compared_by_query = (
         np.bincount(data.query, weights=sums, minlength=data.n_queries).astype(np.float64)
         for sums in (equal, of)
     )
     n = int(np.count_nonzero(of))
-    record = scored.record() | {"n_responses": n, "n_queries": int(np.count_nonzero(of_by_query))}
+    record = scored.record() | {
+        "n_responses": n,
+        "n_queries": int(np.count_nonzero(compared_by_query)),
+    }
     if not n:
         return Estimate(name, reason="no response has both values", **record)
-    interval = clustered_share(hits_by_query, of_by_query, context.options.level)
+    interval = clustered_share(hits_by_query, compared_by_query, context.options.level)
     return Estimate(
         name,
         value=float(equal.sum() / of.sum()),

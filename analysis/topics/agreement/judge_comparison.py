@@ -105,8 +105,8 @@ def judges_compared(context: Context, *, leading_only: bool = False) -> Iterator
         by_system = [pair for pair in pairs if len(pair.data.systems) > 1 and not pair.nominal]
         yield from _with_holm([_soft(context, pair) for pair in by_system])
     for data in dict.fromkeys(pair.data for pair in pairs):
-        of_construct = [e for e in leading if e.constructs == (data.construct,)]
-        yield from _ranks(data, of_construct, leading_measure(context, data.construct))
+        construct_estimates = [e for e in leading if e.constructs == (data.construct,)]
+        yield from _ranks(data, construct_estimates, leading_measure(context, data.construct))
 
 
 def leading_measure(context: Context, construct: str) -> Measure:

@@ -29,7 +29,7 @@ class JudgedQueries:
     n_queries: int
 
 
-def of_judged_queries(context: Context, construct: str, scorer: str) -> JudgedQueries | None:
+def differences_on_judged(context: Context, construct: str, scorer: str) -> JudgedQueries | None:
     """The differences of all pairs of systems; None where they rest on the rated responses.
 
     That is where no probabilities are stated, where people rated everything, where systems answer
@@ -43,7 +43,7 @@ def of_judged_queries(context: Context, construct: str, scorer: str) -> JudgedQu
     if len(data.systems) > SYSTEMS_PAIRED or not _same_queries(data):
         return None
     pairs = list(combinations(range(len(data.systems)), 2))
-    sums = [correction.sums(data.of_system(name)) for name in data.systems]
+    sums = [correction.sums(data.produced_by(name)) for name in data.systems]
     shared = correction.shared_lambda([(sums[a], sums[b]) for a, b in pairs])
     people: Differences = {}
     for a, b in pairs:
@@ -68,7 +68,7 @@ def of_judged_queries(context: Context, construct: str, scorer: str) -> JudgedQu
 def _same_queries(data: ConstructData) -> bool:
     """Whether every query has a response of every system, so that no query favors one of them."""
     answered = {
-        system: np.unique(data.query[data.of_system(system)]).tolist() for system in data.systems
+        system: np.unique(data.query[data.produced_by(system)]).tolist() for system in data.systems
     }
     first = answered[data.systems[0]]
     return all(queries == first for queries in answered.values())

@@ -39,7 +39,7 @@ def majority_accuracies(context: Context) -> Iterator[Estimate]:
         choices = np.sign(wide[raters].to_numpy(dtype=np.float64)) if raters else np.empty((0, 0))
         for judge in table.scorers(construct, "judge", "metric") if raters else ():
             right = _choices_of(table, construct, judge, wide)
-            yield from _of_judge(context, construct, judge, raters, choices, right, query)
+            yield from _judge_estimates(context, construct, judge, raters, choices, right, query)
 
 
 def _choices_of(
@@ -75,7 +75,7 @@ def _right(choices: FloatArray, wanted: FloatArray) -> FloatArray:
     return np.where(known, (choices == wanted[:, None]).mean(axis=1), np.nan)
 
 
-def _of_judge(
+def _judge_estimates(
     context: Context,
     construct: str,
     judge: str,
@@ -94,15 +94,15 @@ def _of_judge(
     yield _mean(context, "majority_accuracy", overall, query, "logit", record)
     if len(raters) < 2:
         return
-    of_raters, of_judge = [], []
+    rater_preferences, judge_preferences = [], []
     for place in range(len(raters)):
         others = majority(np.delete(choices, place, axis=1))
         rater, beside = _right(choices[:, [place]], others), _right(own, others)
         known = np.isfinite(rater) & np.isfinite(beside)
-        of_raters.append(np.where(known, rater, np.nan))
-        of_judge.append(np.where(known, beside, np.nan))
-    stacked, queries = np.concatenate(of_raters), np.tile(query, len(raters))
-    apart = np.concatenate(of_judge) - stacked
+        rater_preferences.append(np.where(known, rater, np.nan))
+        judge_preferences.append(np.where(known, beside, np.nan))
+    stacked, queries = np.concatenate(rater_preferences), np.tile(query, len(raters))
+    apart = np.concatenate(judge_preferences) - stacked
     yield _mean(context, "rater_majority_accuracy", stacked, queries, "logit", record)
     yield _mean(context, "majority_accuracy_difference", apart, queries, None, record)
 

@@ -70,7 +70,7 @@ def preference_kappas(context: Context) -> Iterator[Estimate]:
             x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
             for name, coefficient in (("preference_kappa", _kappa), ("preference_ac1", _ac1)):
                 yield context.estimate(
-                    name, _of_signs(coefficient, x, y, queries, total), transform="fisher_z",
+                    name, _sign_statistic(coefficient, x, y, queries, total), transform="fisher_z",
                     constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
                     n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
                 )  # fmt: skip
@@ -94,7 +94,7 @@ def _ac1(cells: FloatArray) -> FloatArray:
     return ratio(agreed - chance, 1 - chance, chance < 1)
 
 
-def _of_signs(
+def _sign_statistic(
     coefficient: Callable[[FloatArray], FloatArray],
     x: FloatArray,
     y: FloatArray,
@@ -106,16 +106,16 @@ def _of_signs(
     counts = np.bincount(query[both] * 9 + cell, minlength=n_queries * 9).astype(np.float64)
     by_query = counts.reshape(n_queries, 9)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         return coefficient((weights @ by_query).reshape(-1, 3, 3))
 
     reason = None
     if not both.any():
         reason = "no pair has a preference and a difference of scores"
-    elif np.isnan(of_weights(np.ones((1, n_queries)))[0]):
+    elif np.isnan(weighted_statistic(np.ones((1, n_queries)))[0]):
         reason = "people and the scorer make one choice throughout"
     return QueryStatistic(
-        of_weights,
+        weighted_statistic,
         by_query.sum(axis=1) > 0,
         int(both.sum()),
         int((np.isfinite(x) ^ np.isfinite(y)).sum()),

@@ -96,13 +96,13 @@ def _measured(
     analysis: Analysis, declared: PublishedFigures, built: TableBuilder, places: list[str]
 ) -> Iterator[tuple[_Key, _Here]]:
     """Estimates of the measure, of every scorer."""
-    of_pairs = declared.on == "preferences" or declared.measure == "preference_accuracy"
-    params = {"on": "preferences"} if of_pairs else {}
+    on_preferences = declared.on == "preferences" or declared.measure == "preference_accuracy"
+    params = {"on": "preferences"} if on_preferences else {}
     for e in analysis.estimates.select(declared.measure, **params):
-        if not of_pairs and (e.scope != "pooled" or "on" in e.params):
+        if not on_preferences and (e.scope != "pooled" or "on" in e.params):
             continue
         if e.constructs[0] in places:
             # Of preferences, raters are also compared with each other.
-            among = of_pairs and "repeated_by" not in e.params
+            among = on_preferences and "repeated_by" not in e.params
             name = " and ".join(e.scorers) if among else e.scorers[0]
             yield _Key(e.constructs[0], name), _Here(e.value, built.r(e))

@@ -30,13 +30,13 @@ def without_relevant(context: Context) -> Iterator[Estimate]:
     metric = _metric(list(map(str, measured["scorer"].unique())))
     if metric is None:
         return
-    of_metric = measured[measured["scorer"].eq(metric)]
-    values = dict(zip(of_metric["response_id"], of_metric["value"], strict=True))
+    metric_rows = measured[measured["scorer"].eq(metric)]
+    values = dict(zip(metric_rows["response_id"], metric_rows["value"], strict=True))
     for construct, data in context.rated.items():
         scale = context.human_scale(construct)
         if construct == _ON or scale is None or data.reference_missing:
             continue
-        estimate = _of_construct(data, metric, values, (scale.min + scale.max) / 2)
+        estimate = _construct_estimate(data, metric, values, (scale.min + scale.max) / 2)
         if estimate is not None:
             yield estimate
 
@@ -54,7 +54,7 @@ def _metric(names: list[str]) -> str | None:
     )
 
 
-def _of_construct(
+def _construct_estimate(
     data: ConstructData, metric: str, values: dict[str, float], middle: float
 ) -> Estimate | None:
     retrieved = np.array([values.get(response, np.nan) for response in data.responses], float)

@@ -129,10 +129,10 @@ def _missing_and_spent(
     members = analysis.options.derived_from.get(name, ())
     here = rows[rows["construct"] == construct]
     missing = Counter(here.loc[here["value"].isna(), "missing_reason"].dropna().astype("str"))
-    of_members = [_missing_and_spent(analysis, construct, member)[1] for member in members]
-    if of_members and all("answers" in took for took in of_members):
-        asking = [took for took in of_members if took["counted_by"] != NO_MODEL]
-        return missing, _together(asking) if asking else of_members[0]
+    member_costs = [_missing_and_spent(analysis, construct, member)[1] for member in members]
+    if member_costs and all("answers" in took for took in member_costs):
+        asking = [took for took in member_costs if took["counted_by"] != NO_MODEL]
+        return missing, _together(asking) if asking else member_costs[0]
     return missing, spent(runs.get(name), members, rows, max(1, rows["response_id"].nunique()))
 
 

@@ -84,7 +84,7 @@ class _Left:
                 for column, rater in enumerate(data.raters)
             }
         return {
-            system: self.agreement(np.where(data.of_system(system), np.nan, data.reference)).point
+            system: self.agreement(np.where(data.produced_by(system), np.nan, data.reference)).point
             for system in data.systems
         }
 

@@ -45,14 +45,14 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
                 detail=scope in _OF_MEANS,
             )
     adjudicated = analysis.options.reference == "adjudicated"
-    of_raters = "" if adjudicated else " for these raters"
+    target_words = "" if adjudicated else " for these raters"
     yield built.table(
         "judge-against-people",
         "Agreement by scope",
         f"Agreement with {analysis.reference_words}. Within a query: deviations from the query's "
         "mean (tau: pairs inside queries). Between queries and systems: their means. Mean "
         "absolute difference and bias (scorer minus people) on the construct's scale. Brackets: "
-        f"intervals{of_raters}.",
+        f"intervals{target_words}.",
         ("Construct", "Scorer", "Scope",
          *(analysis.headings[name]
            for name in ("pearson", "spearman", "kendall_tau_b", "mae", "bias")),

@@ -34,8 +34,8 @@ def unopened(context: Context) -> Iterator[Estimate]:
     kept = replace(context.scores, frame=frame[~left_out].reset_index(drop=True))
     without = Context(kept, context.preferences, context.options)
     for construct in context.scores.constructs:
-        of_construct = frame["construct"].eq(construct) & frame["scorer_kind"].eq("human")
-        known = of_construct & frame["passages_opened"].notna() & frame["value"].notna()
+        construct_rows = frame["construct"].eq(construct) & frame["scorer_kind"].eq("human")
+        known = construct_rows & frame["passages_opened"].notna() & frame["value"].notna()
         recorded = frame[known].drop_duplicates(_KEY)
         folded = recorded["passages_opened"].eq("no")
         count = int(folded.sum())

@@ -77,8 +77,8 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
             yield from _mean(context.rated[CONSTRUCT], judge, weight)
     if scale is not None and em_problem(em, scale) is None:
         for system in (None, *data.systems):
-            of_system = slice(None) if system is None else data.of_system(system)
-            chosen = em[of_system]
+            system_rows = slice(None) if system is None else data.produced_by(system)
+            chosen = em[system_rows]
             yield Estimate(
                 "exact_matches",
                 (CONSTRUCT,),
@@ -86,7 +86,7 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
                 (system,) if system else (),
                 f"system:{system}" if system else "pooled",
                 value=float(exact_matches(chosen, scale)),
-                **counts(chosen, data.query[of_system]),
+                **counts(chosen, data.query[system_rows]),
             )
 
 

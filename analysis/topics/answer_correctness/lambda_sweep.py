@@ -97,9 +97,9 @@ def by_system(data: ConstructData, values: FloatArray) -> FloatArray:
     present = np.isfinite(values)
     table = np.full((data.n_queries, len(data.systems)), np.nan)
     for place in range(len(data.systems)):
-        of_system = data.produced[:, place] & present
-        count = np.bincount(data.query[of_system], minlength=data.n_queries)
-        total = np.bincount(data.query[of_system], values[of_system], data.n_queries)
+        system_rows = data.produced[:, place] & present
+        count = np.bincount(data.query[system_rows], minlength=data.n_queries)
+        total = np.bincount(data.query[system_rows], values[system_rows], data.n_queries)
         some = count > 0
         table[some, place] = total[some] / count[some]
     return table
@@ -131,9 +131,11 @@ def lambda_sweep_figure(analysis: Analysis) -> Iterator[Figure]:
     }
     if not parts:
         return
-    several = max(len(of_judge) for of_judge in parts.values())
+    several = max(len(judge_panels) for judge_panels in parts.values())
     drawn = min(JUDGES_DRAWN, max(1, PANELS_DRAWN // several))
-    panels = [panel for of_judge in list(parts.values())[:drawn] for panel in of_judge.items()]
+    panels = [
+        panel for judge_panels in list(parts.values())[:drawn] for panel in judge_panels.items()
+    ]
     omitted = ", ".join(list(parts)[drawn:])
     drawings = tuple(
         _draw(analysis, scorers, rows, f"lambda-{n}") for n, (scorers, rows) in enumerate(panels)

@@ -23,17 +23,17 @@ def reading(analysis: Analysis) -> Iterator[str]:
     sweeps = records.select("ac_lambda_sweep", scope="within_query", measure="pearson")
     judges = list(dict.fromkeys(e.scorers[0] for e in sweeps))[: 1 if slips else 2]
     for judge in judges:
-        of_judge = [e for e in sweeps if e.scorers[0] == judge and e.defined]
-        if not of_judge:
+        judge_sweeps = [e for e in sweeps if e.scorers[0] == judge and e.defined]
+        if not judge_sweeps:
             continue
         # At lambda 0 every sweep of a judge has the judge's own part.
-        alone, best = of_judge[0], max(of_judge, key=lambda e: e.value)
+        alone, best = judge_sweeps[0], max(judge_sweeps, key=lambda e: e.value)
         if alone.params["lambda"] != 0:
             continue
         figure = f"{correlation(alone.value)} {between(alone)}".rstrip()
         opening = f"Within a query {judge}'s own part correlates {figure} with people"
         if best.params["lambda"] == 0:
-            matches = listed(list(dict.fromkeys(e.scorers[1] for e in of_judge)))
+            matches = listed(list(dict.fromkeys(e.scorers[1] for e in judge_sweeps)))
             yield f"{opening}; every weight of {matches} above 0 lowers that."
         else:
             yield (

@@ -23,7 +23,7 @@ from analysis.statistics.binary.rates import (
 )
 from analysis.topics.binary.chance_corrected_coverage import measured_coverage
 from analysis.topics.binary.cut_coverage import coverage_at_cut
-from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
+from analysis.topics.binary.pass_fail_values import PassFailValues, pass_or_fail
 
 #: People's verdict and the judge's of the four cells, in their order.
 CELLS = (("pass", "pass"), ("pass", "fail"), ("fail", "pass"), ("fail", "fail"))
@@ -45,7 +45,7 @@ def rates(context: Context) -> Iterator[Estimate]:
 
 
 def rate_estimate(
-    name: str, verdicts: Verdicts, cells: ConfusionCells, value: RateValue, **params: Any
+    name: str, verdicts: PassFailValues, cells: ConfusionCells, value: RateValue, **params: Any
 ) -> Estimate:
     """A rate of these cells, with its interval."""
     record = verdicts.scored.record()
@@ -68,7 +68,7 @@ def rate_estimate(
 
 
 def _chance_corrected(
-    context: Context, verdicts: Verdicts, cells: ConfusionCells
+    context: Context, verdicts: PassFailValues, cells: ConfusionCells
 ) -> Iterator[Estimate]:
     record = verdicts.scored.record()
     for name, function in (("mcc", mcc), ("verdict_kappa", kappa)):
@@ -88,20 +88,20 @@ def _chance_corrected(
         yield context.estimate(name, function(cells), transform="fisher_z", params=params, **record)
 
 
-def _confusion(verdicts: Verdicts, cells: ConfusionCells) -> Iterator[Estimate]:
+def _confusion(verdicts: PassFailValues, cells: ConfusionCells) -> Iterator[Estimate]:
     if verdicts.reason or not cells.n_responses:
         return
     total = cells.total
     of = np.repeat([total[:2].sum(), total[2:].sum()], 2)
-    for (people, judge), count, of_people in zip(CELLS, total, of, strict=True):
-        if of_people:
+    for (people, judge), count, row_count in zip(CELLS, total, of, strict=True):
+        if row_count:
             yield Estimate(
                 "verdict_confusion",
-                value=float(count / of_people),
+                value=float(count / row_count),
                 n_responses=cells.n_responses,
                 n_queries=int(cells.contributing.sum()),
                 params={
-                    "people": people, "judge": judge, "count": float(count), "of": float(of_people)
+                    "people": people, "judge": judge, "count": float(count), "of": float(row_count)
                 },
                 **verdicts.scored.record(),
             )  # fmt: skip

@@ -24,7 +24,7 @@ from analysis.statistics.correction.prediction_powered import (
     learned_lambda,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
-from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
+from analysis.topics.binary.pass_fail_values import PassFailValues, pass_or_fail
 from analysis.topics.distribution.people_by_system import severity_by_system
 
 #: Ways to a pass rate, in the order of the table: the heading and what it rests on.
@@ -42,7 +42,7 @@ def pass_rates(context: Context) -> Iterator[Estimate]:
     """`pass_rate` by each way, of every system and of all responses."""
     for verdicts in pass_or_fail(context, all_responses=True):
         data = verdicts.data
-        systems: dict[str, BoolArray] = {name: data.of_system(name) for name in data.systems}
+        systems: dict[str, BoolArray] = {name: data.produced_by(name) for name in data.systems}
         if verdicts.reason:
             for name in (None, *systems):
                 record = _record(verdicts, name)
@@ -53,19 +53,19 @@ def pass_rates(context: Context) -> Iterator[Estimate]:
         whole = _sums(context, verdicts, None)
         by_system = {name: _sums(context, verdicts, chosen) for name, chosen in systems.items()}
         shared = learned_lambda([(sums,) for sums in by_system.values()])
-        yield from _of_responses(context, verdicts, None, whole, learned_lambda([(whole,)]), None)
+        yield from _pass_rates(context, verdicts, None, whole, learned_lambda([(whole,)]), None)
         for name, chosen in systems.items():
-            yield from _of_responses(context, verdicts, chosen, by_system[name], shared, name)
+            yield from _pass_rates(context, verdicts, chosen, by_system[name], shared, name)
 
 
-def _record(verdicts: Verdicts, system: str | None) -> dict[str, Any]:
+def _record(verdicts: PassFailValues, system: str | None) -> dict[str, Any]:
     where: dict[str, Any] = {"scope": "pooled", "systems": ()}
     if system is not None:
         where = {"scope": f"system:{system}", "systems": (system,)}
     return verdicts.scored.record() | where
 
 
-def _sums(context: Context, verdicts: Verdicts, chosen: BoolArray | None) -> QuerySums:
+def _sums(context: Context, verdicts: PassFailValues, chosen: BoolArray | None) -> QuerySums:
     data = verdicts.data
     items = slice(None) if chosen is None else chosen
     return query_sums(
@@ -79,9 +79,9 @@ def _sums(context: Context, verdicts: Verdicts, chosen: BoolArray | None) -> Que
     )
 
 
-def _of_responses(
+def _pass_rates(
     context: Context,
-    verdicts: Verdicts,
+    verdicts: PassFailValues,
     chosen: BoolArray | None,
     sums: QuerySums,
     lam: LearnedLambda,
@@ -98,7 +98,7 @@ def _of_responses(
 
 
 def _judge_alone(
-    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+    context: Context, verdicts: PassFailValues, chosen: BoolArray | None, record: dict[str, Any]
 ) -> Estimate:
     data = verdicts.data
     judged = np.isfinite(verdicts.judge) & (True if chosen is None else chosen)
@@ -120,7 +120,7 @@ def _judge_alone(
 
 
 def _by_rates(
-    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+    context: Context, verdicts: PassFailValues, chosen: BoolArray | None, record: dict[str, Any]
 ) -> Estimate:
     data = verdicts.data
     statistic = pass_rate_by_rates(
@@ -190,12 +190,12 @@ def pass_rates_table(analysis: Analysis) -> Iterator[Table]:
         shown[of] = shown.get(of, 0) + bool(e.systems)
         where = {"construct": of[0], "scorer": of[1], "scope": e.scope}
         ways = [analysis.estimates.first("pass_rate", way=way, **where) for way in WAYS]
-        of_people = ways[-1].params.get("people_pass") if ways[-1] is not None else None
+        people_pass_rate = ways[-1].params.get("people_pass") if ways[-1] is not None else None
         built.add(
             *of,
             e.systems[0] if e.systems else "all responses",
             *(built.number(way, ".0%") for way in ways),
-            "" if of_people is None else percent(float(str(of_people))),
+            "" if people_pass_rate is None else percent(float(str(people_pass_rate))),
             f"{ways[-1].n_responses if ways[-1] is not None else 0:,}",
         )
     yield built.table(

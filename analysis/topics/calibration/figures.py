@@ -36,10 +36,10 @@ def _panels(
     """The estimates of the first scorers of each construct, where there are at least two."""
     panels = [
         (scored.construct, scored.scorer, estimates)
-        for _, of_construct in groupby(
+        for _, construct_scores in groupby(
             analysis.context.scored(scorers), key=lambda scored: scored.data
         )
-        for scored in islice(of_construct, JUDGES_DRAWN)
+        for scored in islice(construct_scores, JUDGES_DRAWN)
         if (
             estimates := analysis.estimates.select(
                 statistic, construct=scored.construct, scorer=scored.scorer
@@ -65,7 +65,7 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
         _draw(analysis, *part, reach or reach_of(part[2]), f"bias-{number}", several)
         for number, part in enumerate(panels)
     )
-    of_raters = "" if analysis.options.reference == "adjudicated" else " for these raters"
+    target_words = "" if analysis.options.reference == "adjudicated" else " for these raters"
     cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
     yield Figure(
         key="bias-by-system",
@@ -73,7 +73,7 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
         caption=(
             "Judge minus people on the construct's scale, over the responses of each system that "
             "both scored. "
-            f"Bars: {analysis.options.level:.0%} intervals{of_raters}, queries resampled. "
+            f"Bars: {analysis.options.level:.0%} intervals{target_words}, queries resampled. "
             "Right of the line the judge is too lenient; a system further right than the others is "
             f"favored.{left_out(analysis)}"
             + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")

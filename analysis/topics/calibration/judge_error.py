@@ -102,7 +102,7 @@ def _by_system(context: Context, scored: ComparedScores, ratings: FloatArray) ->
     if np.isfinite(point).any() and count > 1:
         scheme: Scheme = "bootstrap" if count >= PERCENTILE_FROM else "jackknife"
         values = context.rated_resampling.evaluate(
-            family.of_weights, scheme, contributing if scheme == "jackknife" else None
+            family.weighted_statistic, scheme, contributing if scheme == "jackknife" else None
         )
         joint = simultaneous_intervals(
             point,

@@ -147,7 +147,7 @@ def _weights(context: Context, sample: _Sample, record: dict[str, Any]) -> Itera
     # The jackknife at any number of queries: one product for all weights.
     for place, construct in enumerate(sample.constructs):
         weight = QueryStatistic(
-            lambda weights, place=place: family.of_weights(weights)[:, place],  # type: ignore[misc]
+            lambda weights, place=place: family.weighted_statistic(weights)[:, place],  # type: ignore[misc]
             family.contributing[:, place],
             int(family.n_responses[place]),
             reason=family.reasons[place],

@@ -70,8 +70,10 @@ def _corrected(context: Context, *, overall_only: bool) -> Iterator[Estimate]:
             if why:
                 yield Estimate("ppi_mean", reason=why, **record)
                 continue
-            of_scorer = Correction(context, data, scorer, record)
-            yield from of_scorer.overall() if overall_only else of_scorer.estimates()
+            scorer_correction = Correction(context, data, scorer, record)
+            yield from (
+                scorer_correction.overall() if overall_only else scorer_correction.estimates()
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,7 @@ class Correction:
     def sums(self, chosen: BoolArray | slice = slice(None)) -> QuerySums:
         """Of the responses of one system, or of all, each once."""
         data = self.data
-        of_judge = self.context.scores.scale(data.construct, self.scorer)
+        judge_scale = self.context.scores.scale(data.construct, self.scorer)
         return query_sums(
             data.reference[chosen],
             data.scorers[self.scorer][chosen],
@@ -112,7 +114,7 @@ class Correction:
             data.n_queries,
             self.probability[chosen],
             human_width=self.scale.width if self.scale else None,
-            judge_width=of_judge.width if of_judge else None,
+            judge_width=judge_scale.width if judge_scale else None,
         )
 
     def shared_lambda(self, figures: Sequence[Compared]) -> LearnedLambda | str:
@@ -129,10 +131,10 @@ class Correction:
     def estimates(self) -> Iterator[Estimate]:
         yield from self.overall()
         systems = self.data.systems
-        of = {name: self.sums(self.data.of_system(name)) for name in systems}
+        of = {name: self.sums(self.data.produced_by(name)) for name in systems}
         shared = self.shared_lambda([(sums,) for sums in of.values()])
         for name in systems:
-            chosen = self.data.of_system(name)
+            chosen = self.data.produced_by(name)
             yield from self.mean(of[name], shared, f"system:{name}", (name,), chosen)
         if len(systems) > SYSTEMS_PAIRED:
             yield Estimate(
@@ -168,8 +170,8 @@ class Correction:
         failures: dict[str, Any] = coverage_with_failures(
             rated[np.isfinite(rated)], self.scale, self.context.options.level
         )
-        of_people = short | failures
-        yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, of_people)
+        people_params = short | failures
+        yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, people_params)
         params: dict[str, Any] = {
             "judge_mean": sums.judge_mean,
             "human_mean": None if contains_severity else sums.human_mean,
@@ -227,11 +229,11 @@ class Correction:
     ) -> Estimate:
         tables = (sums,) if minus is None else (sums, minus)
         labels = sum(table.n_labels for table in tables)
-        of_judge: dict[str, Any] = (
+        judge_params: dict[str, Any] = (
             {} if name == "weighted_human_mean" else {"lambda": value.lam, "df": value.df}
         )
-        if of_judge and value.alone:
-            of_judge["ratings_alone"] = value.alone
+        if judge_params and value.alone:
+            judge_params["ratings_alone"] = value.alone
         return Estimate(
             name,
             value=value.value,
@@ -244,7 +246,7 @@ class Correction:
             params={
                 "target_population": POPULATION,
                 "pool": sum(table.n_pool for table in tables),
-                **of_judge,
+                **judge_params,
                 **params,
             },
         )

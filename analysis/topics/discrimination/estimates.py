@@ -197,11 +197,13 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
     judges = [name for name in by_scorer if kinds.get(name) == "judge"]
     unasked = judges or [name for name in by_scorer if kinds.get(name) == "metric"]
     for scorer in dict.fromkeys([*unasked, *(h.scorer for h in declared if h.scorer)]):
-        of_scorer = [h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)]
-        yield from _of_scorer(scorer, of_scorer, by_scorer.get(scorer, {}))
+        scorer_hypotheses = [
+            h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)
+        ]
+        yield from _scorer_estimates(scorer, scorer_hypotheses, by_scorer.get(scorer, {}))
 
 
-def _of_scorer(
+def _scorer_estimates(
     scorer: str,
     hypotheses_of_scorer: Sequence[Hypothesis],
     tests: Mapping[str, tuple[SystemsScored, RandomizedTukey]],

@@ -119,16 +119,16 @@ def system_differences(analysis: Analysis) -> Iterator[Figure]:
             for e in analysis.estimates.select("system_difference", construct=construct)
             if e.has_interval
         ]
-        of_judge = [e for e in records if e.scorers == (judge,)]
+        judge_records = [e for e in records if e.scorers == (judge,)]
         people = [e for e in records if e.n_raters or e.scorers[0] in data.adjudicated]
-        if judge and of_judge and analysis.context.differences_withheld(construct, judge):
+        if judge and judge_records and analysis.context.differences_withheld(construct, judge):
             people = []
-        pairs = list(dict.fromkeys(e.systems for e in of_judge or people))
+        pairs = list(dict.fromkeys(e.systems for e in judge_records or people))
         if 0 < len(pairs) <= PAIRS_DRAWN:
-            panels.append((construct, pairs, of_judge, people))
+            panels.append((construct, pairs, judge_records, people))
     if not panels:
         return
-    drawn = [e for _, _, of_judge, people in panels for e in (*of_judge, *people)]
+    drawn = [e for _, _, judge_records, people in panels for e in (*judge_records, *people)]
     names = list(dict.fromkeys(name_of(analysis, e) for e in drawn))
     yield Figure(
         key="system-differences",

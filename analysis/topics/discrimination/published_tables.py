@@ -29,7 +29,7 @@ def published_power(analysis: Analysis) -> Iterator[Table]:
     built, records = TableBuilder(), []
     heading = analysis.headings["discriminative_power"]
     for construct, (significant, pairs) in published("table2_dp").items():
-        here = _of_first_judge(analysis, "discriminative_power", construct, on="all")
+        here = _first_judge_estimates(analysis, "discriminative_power", construct, on="all")
         built.add(
             construct, "2", f"{significant / pairs:.2f}", f"{significant} of {pairs}",
             built.number(here[0], ".2f") if here else "",
@@ -57,7 +57,7 @@ def published_differences(analysis: Analysis) -> Iterator[Table]:
     built, records = TableBuilder(), []
     for construct, pairs in published("table20_24_pairwise").items():
         here, tests = (
-            {e.systems: e for e in _of_first_judge(analysis, name, construct)}
+            {e.systems: e for e in _first_judge_estimates(analysis, name, construct)}
             for name in ("system_difference", "randomized_tukey_hsd_p")
         )
         for pair, figures in pairs.items():
@@ -126,7 +126,7 @@ def published_others(analysis: Analysis) -> Iterator[Table]:
     )
 
 
-def _of_first_judge(
+def _first_judge_estimates(
     analysis: Analysis, statistic: str, construct: str, **where: str
 ) -> list[Estimate]:
     """The defined estimates of the first judge on a construct with values from 0 to 100."""

@@ -33,9 +33,9 @@ _SCORERS_SUMMARIZED, _HYPOTHESES_SUMMARIZED = 2, 4
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """How many pairs of systems differ significantly by each scorer, and declared hypotheses."""
-    for judge, pairs in _of_judges(analysis).items():
+    for judge, pairs in _judge_differences(analysis).items():
         yield f"{judge}: significant differences for {_counts(analysis, pairs)}."
-    people = _of_people(analysis)
+    people = _people_differences(analysis)
     if people:
         queries = max(e.n_queries for e in people)
         whose = "People's ratings" if people[0].n_raters else "Adjudicated values"
@@ -73,13 +73,13 @@ def _constant_within(values: FloatArray, query: IntArray) -> bool:
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
     """The differences between systems, by the scorers of which sentences are made."""
-    for pairs in _of_judges(analysis).values():
+    for pairs in _judge_differences(analysis).values():
         yield from pairs
-    yield from _of_people(analysis)
+    yield from _people_differences(analysis)
     yield from analysis.estimates.select("system_difference", **ADJUSTED)
 
 
-def _of_judges(analysis: Analysis) -> dict[str, list[Estimate]]:
+def _judge_differences(analysis: Analysis) -> dict[str, list[Estimate]]:
     """Defined differences by each of the first judges."""
     by_judge: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("system_difference", on="all"):
@@ -88,7 +88,7 @@ def _of_judges(analysis: Analysis) -> dict[str, list[Estimate]]:
     return dict(list(by_judge.items())[:_SCORERS_SUMMARIZED])
 
 
-def _of_people(analysis: Analysis) -> list[Estimate]:
+def _people_differences(analysis: Analysis) -> list[Estimate]:
     """Defined differences by people where raters are balanced over systems."""
     return [
         e

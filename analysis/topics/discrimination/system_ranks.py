@@ -53,15 +53,15 @@ def _ranked(pairs: list[Estimate]) -> Iterator[Estimate]:
         np.array([getattr(e, field) for e in pairs]) for field in ("value", "ci_low", "ci_high")
     )
     ranked = ranks_of_differences(first, second, point, low, high)
-    of_interval = next((e for e in pairs if e.has_interval), None)
+    with_interval = next((e for e in pairs if e.has_interval), None)
     for name, rank in zip(systems, ranked, strict=True):
         places: dict[str, Any] = {"reason": leading.reason}
-        if of_interval is not None:
+        if with_interval is not None:
             places = {
                 "ci_low": float(rank.best),
                 "ci_high": float(rank.worst),
-                "ci_level": of_interval.ci_level,
-                "method": of_interval.method,
+                "ci_level": with_interval.ci_level,
+                "method": with_interval.method,
             }
         params = {**kept, "group": rank.group, "systems": len(systems)}
         yield Estimate(
@@ -79,8 +79,8 @@ def ranks_of_systems(analysis: Analysis) -> Iterator[Table]:
     records = analysis.estimates.select("system_rank")
     by_scorer: dict[str, dict[tuple[str, str], Estimate]] = {}
     for e in records:
-        of_scorer = by_scorer.setdefault(name_of(analysis, e), {})
-        of_scorer[e.constructs[0], e.systems[0]] = e
+        scorer_ranks = by_scorer.setdefault(name_of(analysis, e), {})
+        scorer_ranks[e.constructs[0], e.systems[0]] = e
     kinds = analysis.scorer_kinds
     names = sorted(by_scorer, key=lambda name: kinds.get(name) in {"judge", "metric"})
     shown, built = names[:SCORERS_SHOWN], TableBuilder()

@@ -44,11 +44,11 @@ def box_plots(analysis: Analysis) -> Iterator[Figure]:
     drawings = []
     constructs = list(dict.fromkeys(boxes["construct"]))[:CONSTRUCTS_DRAWN]
     for number, construct in enumerate(constructs):
-        of_construct = boxes[boxes["construct"] == construct]
-        scorers = _on_one_scale(analysis, construct, list(dict.fromkeys(of_construct["scorer"])))
-        systems = list(dict.fromkeys(of_construct["system"]))[:SYSTEMS_DRAWN]
-        drawn = of_construct[
-            of_construct["scorer"].isin(scorers) & of_construct["system"].isin(systems)
+        construct_boxes = boxes[boxes["construct"] == construct]
+        scorers = _on_one_scale(analysis, construct, list(dict.fromkeys(construct_boxes["scorer"])))
+        systems = list(dict.fromkeys(construct_boxes["system"]))[:SYSTEMS_DRAWN]
+        drawn = construct_boxes[
+            construct_boxes["scorer"].isin(scorers) & construct_boxes["system"].isin(systems)
         ]
         drawings.append(_draw(analysis.scores.full_name(construct), drawn, f"boxes-{number}"))
     yield Figure(
@@ -69,7 +69,7 @@ def box_plots(analysis: Analysis) -> Iterator[Figure]:
 def _on_one_scale(analysis: Analysis, construct: str, scorers: list[str]) -> list[str]:
     """The first scorers on the scale of the first of all, and people where theirs is the same."""
 
-    def ends(scorer: str) -> tuple[float, float] | None:
+    def scale_range(scorer: str) -> tuple[float, float] | None:
         people = scorer == PEOPLE
         scale = (
             analysis.context.human_scale(construct)
@@ -78,14 +78,16 @@ def _on_one_scale(analysis: Analysis, construct: str, scorers: list[str]) -> lis
         )
         return None if scale is None else (scale.min, scale.max)
 
-    alike = [scorer for scorer in scorers if ends(scorer) == ends(scorers[0])]
+    alike = [scorer for scorer in scorers if scale_range(scorer) == scale_range(scorers[0])]
     others = [scorer for scorer in alike if scorer != PEOPLE][:SCORERS_DRAWN]
     return [*others, *(scorer for scorer in alike if scorer == PEOPLE)]
 
 
 def _boxes(data: ConstructData) -> Iterator[dict[str, object]]:
     for system in data.systems or ("all responses",):
-        rows = data.of_system(system) if data.systems else np.ones(len(data.responses), dtype=bool)
+        rows = (
+            data.produced_by(system) if data.systems else np.ones(len(data.responses), dtype=bool)
+        )
         scored = {name: values[rows] for name, values in data.scorers.items()}
         for scorer, values in (scored | {PEOPLE: data.ratings[rows].ravel()}).items():
             present: FloatArray = values[np.isfinite(values)]

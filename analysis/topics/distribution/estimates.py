@@ -42,7 +42,7 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     sets = list(score_sets(context))
     located = [_Planned("mean", score_set.averaged, score_set.record) for score_set in sets]
     ends = {
-        id(score_set): [] if score_set.of_one_rater_by_system else list(_ends(score_set))
+        id(score_set): [] if score_set.one_rater_and_system else list(_ends(score_set))
         for score_set in sets
     }
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
@@ -99,25 +99,25 @@ class ScoreSet:
     every score.
     """
 
-    of_all: Callable[[], FloatArray]
+    read_all: Callable[[], FloatArray]
     """Reads the scores (n,) of all responses."""
     query_of_all: IntArray
     items: BoolArray | None
     """Which responses (n,) are the system's; None for all."""
     scale: Scale | None
     record: dict[str, Any]
-    of_rater: bool = False
+    single_rater: bool = False
     """Whether they are of a single rater."""
 
     @property
-    def of_one_rater_by_system(self) -> bool:
+    def one_rater_and_system(self) -> bool:
         """Whether they are a rater's scores of one system."""
-        return self.of_rater and self.items is not None
+        return self.single_rater and self.items is not None
 
     @property
     def values(self) -> FloatArray:
-        of_all = self.of_all()
-        return of_all if self.items is None else of_all[self.items]
+        values = self.read_all()
+        return values if self.items is None else values[self.items]
 
     @property
     def query(self) -> IntArray:
@@ -148,7 +148,7 @@ def score_sets(context: Context) -> Iterator[ScoreSet]:
         for scorers, values, of in _whose(data):
             scale = context.scores.scale(construct, scorers[0])
             for system in (None, *data.systems):
-                items = None if system is None else data.of_system(system)
+                items = None if system is None else data.produced_by(system)
                 record = _record(construct, scorers, of, system)
                 is_rater = of is None and scorers[0] in data.raters
                 yield ScoreSet(values, data.query, items, scale, record, is_rater)
@@ -200,7 +200,7 @@ def _whose(
     for name, values in (data.scorers | data.adjudicated).items():
         yield (name,), partial(_kept, values), None
     for name in data.raters:
-        yield (name,), partial(data.of_rater, name), None
+        yield (name,), partial(data.ratings_by, name), None
     if len(data.raters) > 1:
         yield data.raters, partial(getattr, data, "mean_of_raters"), MEAN_OF_RATERS
 

@@ -73,10 +73,10 @@ def _draw(
         human = human[:0]
     ends = panel.low, panel.high
     edges = value_edges(*ends, judge, human)
-    of_judge, of_human = shares(judge, edges), shares(human, edges)
+    judge_shares, human_shares = shares(judge, edges), shares(human, edges)
     name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
     with canvas(WIDTH, HEIGHT * 0.8) as (figure, axes):
-        draw_shares(axes, edges, ends, of_judge, of_human if human.size else None)
+        draw_shares(axes, edges, ends, judge_shares, human_shares if human.size else None)
         head(figure, analysis.scores.full_name(panel.construct), panel.scorer if several else "")
         notes = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
@@ -92,8 +92,8 @@ def _draw(
             "scorer": panel.scorer,
             "from": edges[:-1],
             "to": edges[1:],
-            "judge_share": of_judge,
-            "human_share": of_human,
+            "judge_share": judge_shares,
+            "human_share": human_shares,
         }
     )
     return drawing, table

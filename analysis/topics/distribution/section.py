@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import percent, points
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder, of_one
+from analysis.render.table import Cell, Table, TableBuilder, scorer_estimate
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure
 from analysis.topics.distribution import box_plots, estimates, figures
 from analysis.topics.distribution.descriptions import (
@@ -91,11 +91,14 @@ def properties(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 name,
-                built.points(of_one(analysis, "mean", where), scale),
+                built.points(scorer_estimate(analysis, "mean", where), scale),
                 *(_in_points(built, one, statistic, scale) for statistic in _SHAPE),
                 _in_points(built, one, "variance", scale, 0.5),
                 _formatted(built, one, "skewness", ".2f"),
-                *(built.number(of_one(analysis, statistic, where), ".1%") for statistic in _SHARES),
+                *(
+                    built.number(scorer_estimate(analysis, statistic, where), ".1%")
+                    for statistic in _SHARES
+                ),
                 f"{one.n:,}" if one else "",
             )
     headings = {**HEADINGS, **analysis.headings}

@@ -60,7 +60,9 @@ def _compared(
         accuracies = {name: _accuracy(data, scores, scope) for name, scores in values.items()}
         for name, scores in accuracies.items():
             record = data.record(name, scope) | {"params": params}
-            yield _of_accuracy(context, "agreement_where_both", scores, scores.replicates, **record)
+            yield _accuracy_estimate(
+                context, "agreement_where_both", scores, scores.replicates, **record
+            )
         second, first = accuracies[expected], accuracies[number]
         reason = second.reason or first.reason
         difference = (
@@ -68,7 +70,7 @@ def _compared(
             if reason is None
             else Replicates(np.nan, np.empty(0), "jackknife", second.n_queries, reason)
         )
-        yield _of_accuracy(context, "expected_gain", second, difference, logit=False, **gain)
+        yield _accuracy_estimate(context, "expected_gain", second, difference, logit=False, **gain)
         return
     statistics = {
         name: association(
@@ -87,7 +89,7 @@ def _accuracy(data: ConstructData, values: FloatArray, scope: Scope) -> Pairwise
     return pairwise_accuracy(values, data.reference, data.query, scope, n_queries=data.n_queries)
 
 
-def _of_accuracy(
+def _accuracy_estimate(
     context: Context,
     name: str,
     of: PairwiseAccuracy,

@@ -21,12 +21,12 @@ def reading(analysis: Analysis) -> Iterator[str]:
     """On which constructs the mean follows people better, and on which worse."""
     gains, hold = compared(analysis), analysis.claims.hold
     for judge in list(dict.fromkeys(e.scorers[1] for e in gains))[:2]:
-        of_judge = [e for e in gains if e.scorers[1] == judge and e.has_interval]
-        apart = [e for e in of_judge if hold("expected", e)]
+        judge_gains = [e for e in gains if e.scorers[1] == judge and e.has_interval]
+        apart = [e for e in judge_gains if hold("expected", e)]
         better = [e.constructs[0] for e in apart if e.value > 0]
         worse = [e.constructs[0] for e in apart if e.value < 0]
-        open_ = [e.constructs[0] for e in of_judge if e not in apart]
-        if of_judge:
+        open_ = [e.constructs[0] for e in judge_gains if e not in apart]
+        if judge_gains:
             yield (
                 f"{judge}{EXPECTED} is the mean of the probabilities that {judge} gave to the "
                 f"scores. {_statement(f'the number that {judge} wrote', better, worse, open_)}"

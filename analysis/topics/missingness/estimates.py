@@ -30,10 +30,10 @@ def missing(context: Context) -> Iterator[Estimate]:
     where they gather and what they could have changed.
     """
     table = context.scores.frame
-    first, of_construct = table["repeat"] == 0, table["construct"]
-    for construct in of_construct[first].unique():
+    first, row_constructs = table["repeat"] == 0, table["construct"]
+    for construct in row_constructs[first].unique():
         # Of one construct at a time: a copy of millions of rows would be large.
-        rows = table.loc[first & (of_construct == construct), _READ]
+        rows = table.loc[first & (row_constructs == construct), _READ]
         data = context.whole.get(construct)
         raters = [] if data is None else data.raters
         for scope in ("pooled", *(f"system:{name}" for name in context.scores.systems)):
@@ -50,8 +50,8 @@ def _by_reason(
     construct: str, rows: pd.DataFrame, scope: str, system: str | None
 ) -> Iterator[Estimate]:
     responses, queries = rows["response_id"].nunique(), rows["query_id"].nunique()
-    for scorer, of_scorer in rows.groupby("scorer", observed=True, sort=False):
-        distinct = of_scorer.drop_duplicates("response_id")
+    for scorer, scorer_rows in rows.groupby("scorer", observed=True, sort=False):
+        distinct = scorer_rows.drop_duplicates("response_id")
         gaps = distinct.loc[distinct["value"].isna(), "missing_reason"].value_counts(sort=False)
         counts = {str(reason): int(count) for reason, count in gaps.items() if count}
         if len(distinct) < responses:
@@ -171,7 +171,7 @@ def _first(context: Context, construct: str) -> pd.DataFrame:
 
 def _values(data: ConstructData, scorer: str) -> FloatArray:
     if scorer in data.raters:
-        return data.of_rater(scorer)
+        return data.ratings_by(scorer)
     values = data.scorers | data.adjudicated
     return values.get(scorer, np.full(len(data.responses), np.nan))
 
@@ -202,7 +202,7 @@ def _shares(
 ) -> Iterator[Estimate]:
     scale = context.scores.scale(data.construct, scorer)
     for system in (None, *data.systems):
-        chosen = expected if system is None else expected & data.of_system(system)
+        chosen = expected if system is None else expected & data.produced_by(system)
         if not chosen.any():
             continue
         n_missing = int(np.count_nonzero(chosen & ~np.isfinite(values)))

@@ -150,8 +150,8 @@ def gaps(analysis: Analysis) -> Iterator[Table]:
     rows: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in found:
         built.used.append(e)
-        of_scorer = rows.setdefault((e.scorers[0], str(e.params["reason"])), {})
-        of_scorer[e.constructs[0]] = e
+        scorer_shares = rows.setdefault((e.scorers[0], str(e.params["reason"])), {})
+        scorer_shares[e.constructs[0]] = e
     for (scorer, reason), by_construct in sorted(
         rows.items(), key=lambda row: (scorers.index(row[0][0]), row[0][1])
     ):

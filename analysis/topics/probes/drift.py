@@ -27,10 +27,10 @@ def drift(context: Context) -> Iterator[Estimate]:
     for scorer, rows in context.probes.drift.groupby("scorer", sort=False):
         rounds = sorted(rows["round"].unique())
         if len(rounds) > 1:
-            yield from _of_scorer(context, str(scorer), rows, rounds)
+            yield from _scorer_drift(context, str(scorer), rows, rounds)
 
 
-def _of_scorer(
+def _scorer_drift(
     context: Context, scorer: str, rows: pd.DataFrame, rounds: list[int]
 ) -> Iterator[Estimate]:
     constructs = tuple(c for c in context.scores.constructs if (rows["construct"] == c).any())

@@ -67,8 +67,8 @@ def probes(context: Context) -> Iterator[Estimate]:
     if context.probes is None:
         return
     rows = context.probes.probes
-    for scorer, of_scorer in rows.groupby("scorer", sort=False):
-        cells = list(_cells(context, str(scorer), of_scorer))
+    for scorer, scorer_rows in rows.groupby("scorer", sort=False):
+        cells = list(_cells(context, str(scorer), scorer_rows))
         if cells:
             yield from _shifts(context, cells)
             yield from _shares(context, cells)
@@ -88,15 +88,15 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
         if scorer not in data.scorers:
             continue
         place = pd.Index(data.responses, dtype="object")
-        of_construct = rows[rows["construct"] == construct]
-        for (kind, probe), of_probe in of_construct.groupby(["kind", "probe"], sort=False):
-            at = place.get_indexer(pd.Index(of_probe["response_id"].astype("object")))
+        construct_rows = rows[rows["construct"] == construct]
+        for (kind, probe), probe_rows in construct_rows.groupby(["kind", "probe"], sort=False):
+            at = place.get_indexer(pd.Index(probe_rows["response_id"].astype("object")))
             in_table = at >= 0
             after = np.full(len(data.responses), np.nan)
-            after[at[in_table]] = of_probe["value"].to_numpy(dtype=np.float64)[in_table]
+            after[at[in_table]] = probe_rows["value"].to_numpy(dtype=np.float64)[in_table]
             probed = np.zeros(len(data.responses), dtype=bool)
             probed[at[in_table]] = True
-            fault = str(of_probe["fault"].iloc[0])
+            fault = str(probe_rows["fault"].iloc[0])
             yield _Cell(
                 {
                     "constructs": (construct,),
@@ -105,7 +105,7 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
                         "kind": str(kind),
                         "probe": str(probe),
                         "fault": fault,
-                        "prompts": str(of_probe["prompts"].iloc[0]),
+                        "prompts": str(probe_rows["prompts"].iloc[0]),
                     },
                 },
                 data,

@@ -42,7 +42,7 @@ def probe_shifts(analysis: Analysis) -> Iterator[Figure]:
     )
     rest = scorers[len(_SIGNS) :]
     reach = reach_of(
-        [e for of_construct in by_construct.values() for pair in of_construct for e in pair]
+        [e for construct_pairs in by_construct.values() for pair in construct_pairs for e in pair]
     )
     level = f"{analysis.options.level:.0%}"
     yield Figure(
@@ -56,11 +56,11 @@ def probe_shifts(analysis: Analysis) -> Iterator[Figure]:
             + (f" Not drawn, see the tables: {', '.join(rest)}." if rest else "")
         ),
         drawings=tuple(
-            _draw(analysis, construct, of_construct, drawn, reach, f"probes-{number}")
-            for number, (construct, of_construct) in enumerate(by_construct.items())
+            _draw(analysis, construct, construct_pairs, drawn, reach, f"probes-{number}")
+            for number, (construct, construct_pairs) in enumerate(by_construct.items())
         ),
         data=to_frame(
-            e for of_construct in by_construct.values() for pair in of_construct for e in pair
+            e for construct_pairs in by_construct.values() for pair in construct_pairs for e in pair
         ),
     )
 

@@ -96,14 +96,14 @@ def _own_family(
     if family is None or not probes.system_families:
         return
     of = [probes.system_families.get(system) for system in data.systems]
-    of_family = np.array([system_family == family for system_family in of], dtype=bool)
+    in_family = np.array([system_family == family for system_family in of], dtype=bool)
     others = np.array([system_family not in {None, family} for system_family in of], dtype=bool)
     produced = data.produced
-    mine = np.asarray(produced[:, of_family].any(axis=1) & ~produced[:, ~of_family].any(axis=1))
+    mine = np.asarray(produced[:, in_family].any(axis=1) & ~produced[:, ~in_family].any(axis=1))
     theirs = np.asarray(produced[:, others].any(axis=1) & ~produced[:, ~others].any(axis=1))
     names = (f"systems of the family {family}", "systems of another family")
     systems = tuple(
-        name for name, system_family in zip(data.systems, of_family, strict=True) if system_family
+        name for name, system_family in zip(data.systems, in_family, strict=True) if system_family
     )
     yield _difference(
         context, "self_preference", data, error, mine, theirs, names,

@@ -209,9 +209,9 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
     by_scorer: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("drift_shift"):
         by_scorer.setdefault(e.scorers[0], []).append(e)
-    for scorer, of_scorer in by_scorer.items():
-        largest = max(of_scorer, key=lambda e: abs(e.value) if e.defined else -1.0)
-        latest = of_scorer[-ROUNDS_SHOWN:]
+    for scorer, scorer_rounds in by_scorer.items():
+        largest = max(scorer_rounds, key=lambda e: abs(e.value) if e.defined else -1.0)
+        latest = scorer_rounds[-ROUNDS_SHOWN:]
         for e in latest if largest in latest else [largest, *latest[1:]]:
             number = int(str(e.params["round"]))
             scale = analysis.scores.scale(e.constructs[0], scorer) if e.constructs else None
@@ -220,7 +220,7 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
                 built.used.append(equal)
             built.add(
                 scorer,
-                f"{number}{', the largest' if e is largest and len(of_scorer) > 1 else ''}",
+                f"{number}{', the largest' if e is largest and len(scorer_rounds) > 1 else ''}",
                 built.points(e, scale),
                 percent(equal.value) if equal is not None else "",
                 f"{e.n_responses:,}",
@@ -262,8 +262,8 @@ def observed_table(analysis: Analysis) -> Iterator[Table]:
     """A row for each judge and difference, a column for each construct."""
     built, rows = TableBuilder(), dict[tuple[str, str], dict[str, Estimate]]()
     for e in observed(analysis):
-        of_judge = rows.setdefault((e.scorers[0], observed_as(analysis, e)), {})
-        of_judge[e.constructs[0]] = e
+        judge_cells = rows.setdefault((e.scorers[0], observed_as(analysis, e)), {})
+        judge_cells[e.constructs[0]] = e
     constructs = [c for c in analysis.scores.constructs if any(c in row for row in rows.values())]
     for names, by_construct in rows.items():
         built.add(

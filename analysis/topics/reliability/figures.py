@@ -100,17 +100,17 @@ def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str
     with canvas(WIDTH, HEIGHT) as (figure, axes):
         descriptions = []
         for raters, (color, dash, mark) in _LINES.items():
-            of_raters = [e for e in records if e.params["raters"] == raters]
-            queries = [int(str(e.params["queries"])) for e in of_raters]
+            rater_records = [e for e in records if e.params["raters"] == raters]
+            queries = [int(str(e.params["queries"])) for e in rater_records]
             axes.plot(
-                queries, [e.value for e in of_raters], color=color, linestyle=dash, marker=mark,
+                queries, [e.value for e in rater_records], color=color, linestyle=dash, marker=mark,
                 markersize=3, linewidth=1.1, label=f"{raters} rater{'s' if raters > 1 else ''}",
             )  # fmt: skip
             descriptions.append(
                 f"{raters}: "
                 + ", ".join(
                     f"{points(e.value, scale, 1)} at {n}"
-                    for n, e in zip(queries, of_raters, strict=True)
+                    for n, e in zip(queries, rater_records, strict=True)
                 )
             )
         axes.set_xscale("log")

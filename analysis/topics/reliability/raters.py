@@ -71,7 +71,7 @@ def _severities(context: Context, data: ConstructData, severity: Severities) -> 
     values = np.full((0, len(data.raters)), np.nan)
     if severity.reason is None and queries > 1 and not many:
         values = context.rated_resampling.evaluate(
-            severity.of_weights, "jackknife", severity.contributing
+            severity.weighted_statistic, "jackknife", severity.contributing
         )
     options = context.options
     weights = severity.weights
@@ -144,9 +144,9 @@ def _drifts(context: Context, data: ConstructData, severity: Severities) -> Iter
     )
     deviation = deviations(data.ratings, severity.points)
     for number, rater in enumerate(data.raters):
-        of_rater = (rows["scorer"] == rater).to_numpy() & (place >= 0)
+        rater_rows = (rows["scorer"] == rater).to_numpy() & (place >= 0)
         position: FloatArray = np.full(len(data.responses), np.nan)
-        position[place[of_rater]] = rows["position"].to_numpy()[of_rater]
+        position[place[rater_rows]] = rows["position"].to_numpy()[rater_rows]
         if not np.isfinite(position).any():
             continue
         slope = rater_drift(deviation[:, number], position, data.query, data.n_queries)
@@ -245,8 +245,8 @@ def sources(context: Context) -> Iterator[Estimate]:
     for construct, data in context.rated.items():
         rows = source_rows(context, construct)
         means = {
-            name: _mean_by_response(data, of_one)
-            for name, of_one in rows.groupby("source", sort=True)
+            name: _mean_by_response(data, source_frame)
+            for name, source_frame in rows.groupby("source", sort=True)
         }
         names = sorted(means, key=lambda name: (name != OWN_PAGES, name))
         for first, second in combinations(names, 2):

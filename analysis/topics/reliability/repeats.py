@@ -39,14 +39,14 @@ def repeats(context: Context) -> Iterator[Estimate]:
         # Both orders have the same queries; the resamples belong to the rated order.
         rated = pd.Index(context.rated_queries, dtype="object")
         codes = rated.get_indexer(queries).astype(np.int64)[codes]
-    for (construct, scorer), of_scorer in pairs.groupby(
+    for (construct, scorer), scorer_pairs in pairs.groupby(
         ["construct", "scorer"], observed=True, sort=False
     ):
         construct, scorer = str(construct), str(scorer)  # noqa: PLW2901  (hashables to pandas)
-        places = of_scorer.index.to_numpy()
+        places = scorer_pairs.index.to_numpy()
         family = repeat_agreement(
-            of_scorer["value_first"].to_numpy(),
-            of_scorer["value_later"].to_numpy(),
+            scorer_pairs["value_first"].to_numpy(),
+            scorer_pairs["value_later"].to_numpy(),
             codes[places],
             resampling.n_queries,
         )

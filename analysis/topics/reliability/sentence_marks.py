@@ -80,9 +80,9 @@ def _marks(context: Context) -> Iterator[_Marks]:
     rows = context.marks.first
     queries = pd.Index(context.rated_queries, dtype="object")
     for construct in context.marked_constructs:
-        of_construct = rows[rows["construct"] == construct]
+        construct_rows = rows[rows["construct"] == construct]
         unit = ["query_id", "response_id", "sentence"]
-        wide = of_construct.pivot_table("marked", unit, "scorer", aggfunc="first")
+        wide = construct_rows.pivot_table("marked", unit, "scorer", aggfunc="first")
         index = wide.index
         yield _Marks(
             construct,
@@ -107,12 +107,12 @@ def _share(marks: _Marks, place: int, n_queries: int) -> QueryStatistic:
     columns = np.column_stack([values[seen], np.ones(int(seen.sum()))])
     sums = sums_by_query(columns, marks.query[seen], n_queries)
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         marked, count = (weights @ sums).T
         return ratio(marked, count, count > 0)
 
     responses = np.unique(marks.response[seen]).size
-    return QueryStatistic(of_weights, sums[:, 1] > 0, responses)
+    return QueryStatistic(weighted_statistic, sums[:, 1] > 0, responses)
 
 
 def agreement_on_sentences(analysis: Analysis) -> Iterator[Table]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed
-from analysis.render.table import Cell, Table, TableBuilder, of_one
+from analysis.render.table import Cell, Table, TableBuilder, scorer_estimate
 from analysis.topics.reliability.raters import source_rows
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
@@ -141,8 +141,8 @@ def raters(analysis: Analysis) -> Iterator[Table]:
                 *(built.r(e) for e in correlations),
                 built.points(severity, scale),
                 built.points(drift, scale, more=3),
-                built.points(of_one(analysis, "mean", alone), scale),
-                built.number(of_one(analysis, "tie_probability", alone), ".1%"),
+                built.points(scorer_estimate(analysis, "mean", alone), scale),
+                built.number(scorer_estimate(analysis, "tie_probability", alone), ".1%"),
                 f"{correlations[-1].n_responses:,}",
                 sources.get(rater, ""),
             )

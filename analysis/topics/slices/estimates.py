@@ -18,7 +18,7 @@ from analysis.core.response_words import response_words
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import Measure, association
 from analysis.statistics.binary.rates import rate
-from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
+from analysis.topics.binary.pass_fail_values import PassFailValues, pass_or_fail
 from analysis.topics.distribution.people_by_system import severity_by_system
 
 #: Slices of one kind are compared up to this many.
@@ -63,7 +63,7 @@ def slices(context: Context, data: ConstructData) -> list[Slice]:
 
 
 def _systems(data: ConstructData) -> list[Slice]:
-    return [Slice("system", name, data.of_system(name), compared=False) for name in data.systems]
+    return [Slice("system", name, data.produced_by(name), compared=False) for name in data.systems]
 
 
 def _domains(context: Context, data: ConstructData) -> list[Slice]:
@@ -100,15 +100,15 @@ def by_slice(context: Context) -> Iterator[Estimate]:
     verdicts = {(v.scored.construct, v.scored.scorer): v for v in pass_or_fail(context)}
     divided = {key: slices(context, data) for key, data in context.rated.items()}
     for scored in context.scored():
-        of_verdicts = verdicts.get((scored.construct, scored.scorer))
+        scorer_verdicts = verdicts.get((scored.construct, scored.scorer))
         for part in divided[scored.construct]:
-            if of_verdicts is not None and of_verdicts.reason is None:
-                yield from _of_verdicts(context, of_verdicts, part)
+            if scorer_verdicts is not None and scorer_verdicts.reason is None:
+                yield from _pass_fail_estimates(context, scorer_verdicts, part)
             elif not context.nominal([scored.construct]):
-                yield from _of_scores(context, scored, part)
+                yield from _score_estimates(context, scored, part)
 
 
-def _of_scores(context: Context, scored: ComparedScores, part: Slice) -> Iterator[Estimate]:
+def _score_estimates(context: Context, scored: ComparedScores, part: Slice) -> Iterator[Estimate]:
     data, record = scored.data, scored.record()
 
     def measured(measure: Measure, chosen: BoolArray) -> QueryStatistic:
@@ -132,7 +132,9 @@ def _of_scores(context: Context, scored: ComparedScores, part: Slice) -> Iterato
     yield from _difference(context, "kendall_tau_b", order, others, part, record)
 
 
-def _of_verdicts(context: Context, verdicts: Verdicts, part: Slice) -> Iterator[Estimate]:
+def _pass_fail_estimates(
+    context: Context, verdicts: PassFailValues, part: Slice
+) -> Iterator[Estimate]:
     cells = verdicts.cells(part.chosen)
     data, record = verdicts.data, verdicts.scored.record()
     for name in RATES:

@@ -73,7 +73,7 @@ def _place(e: Estimate) -> dict[str, str]:
     }  # fmt: skip
 
 
-def of_scores(analysis: Analysis) -> Iterator[Table]:
+def score_slices(analysis: Analysis) -> Iterator[Table]:
     """Tau-b and bias of graded scores, a row for each slice."""
     built, headings = TableBuilder(), analysis.headings
     for e in _shown(analysis, "slice_tau_b"):
@@ -99,7 +99,7 @@ def of_scores(analysis: Analysis) -> Iterator[Table]:
     )  # fmt: skip
 
 
-def of_verdicts(analysis: Analysis) -> Iterator[Table]:
+def verdict_slices(analysis: Analysis) -> Iterator[Table]:
     """Rates of pass and fail, a row for each slice."""
     built, headings = TableBuilder(), analysis.headings
     for e in _shown(analysis, "slice_rate", measure="accuracy"):
@@ -145,9 +145,9 @@ SECTION = Section(
     key="slices",
     title="Agreement by slice",
     statistics=estimates.STATISTICS,
-    tables=(of_scores, of_verdicts),
+    tables=(score_slices, verdict_slices),
     details=("slices",),
     reading=reading,
     compared=compared,
-    on_categories=(reading, of_verdicts),
+    on_categories=(reading, verdict_slices),
 )

@@ -79,26 +79,26 @@ def judge_runs(context: Context) -> Iterator[Runs]:
             and name not in context.options.derived_from
             and np.isfinite(values).any()
         )
-        of_construct = repeats[repeats["construct"] == construct]
+        construct_rows = repeats[repeats["construct"] == construct]
         by_judge: dict[tuple[object, ...], list[str]] = {}
         for name in names:
             by_judge.setdefault(context.options.judge_of(name), []).append(name)
-        for of_judge in by_judge.values():
-            later = {name: _later(data, of_construct, name) for name in of_judge}
+        for same_judge in by_judge.values():
+            later = {name: _later(data, construct_rows, name) for name in same_judge}
             repeated = {name: values for name, values in later.items() if values is not None}
-            yield Runs(data, tuple(of_judge), repeated)
+            yield Runs(data, tuple(same_judge), repeated)
 
 
 def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | None:
-    of_run = rows[(rows["scorer"] == name) & rows["value"].notna()]
-    if of_run.empty:
+    run_rows = rows[(rows["scorer"] == name) & rows["value"].notna()]
+    if run_rows.empty:
         return None
-    numbers, column = np.unique(of_run["repeat"].to_numpy(), return_inverse=True)
+    numbers, column = np.unique(run_rows["repeat"].to_numpy(), return_inverse=True)
     places = pd.Index(data.responses, dtype="object").get_indexer(
-        pd.Index(of_run["response_id"].astype("object"))
+        pd.Index(run_rows["response_id"].astype("object"))
     )
     later = np.full((len(data.responses), numbers.size), np.nan)
-    later[places, column] = of_run["value"].to_numpy()
+    later[places, column] = run_rows["value"].to_numpy()
     return later
 
 

@@ -55,9 +55,11 @@ def _interval(e: Estimate) -> str:
 def _own_share(analysis: Analysis) -> Iterator[str]:
     by_judge: dict[tuple[str, ...], dict[str, float]] = {}
     for (construct, runs), components in by_runs(analysis).items():
-        of_judge = [e for e in components if e.params["component"] not in {"query", "response"}]
-        if any(e.defined for e in of_judge):
-            share = sum(e.value for e in of_judge if e.defined)
+        judge_components = [
+            e for e in components if e.params["component"] not in {"query", "response"}
+        ]
+        if any(e.defined for e in judge_components):
+            share = sum(e.value for e in judge_components if e.defined)
             by_judge.setdefault(runs, {})[construct] = share
     for runs, shares in by_judge.items():
         words = [f"{_part(share)} on {construct}" for construct, share in shares.items()]
@@ -320,8 +322,8 @@ def _draw(heading: tuple[str, str], records: list[Estimate], key: str) -> Drawin
 
 def variance_mark(row: int, e: Estimate) -> Mark:
     """Open for the variance between queries and responses, filled for that of the judge."""
-    of_judge = str(e.params["component"]) not in _OF_RESPONSES
-    return Mark.of(row, e, color=ACCENT if of_judge else INK, filled=of_judge, width=1.2)
+    is_judge = str(e.params["component"]) not in _OF_RESPONSES
+    return Mark.of(row, e, color=ACCENT if is_judge else INK, filled=is_judge, width=1.2)
 
 
 SECTION = Section(

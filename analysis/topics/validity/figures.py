@@ -127,9 +127,9 @@ def _too_many(correlations: Sequence[Estimate]) -> bool:
 def _matrix(key: str, heading: tuple[str, ...], correlations: Sequence[Estimate]) -> Drawing:
     constructs = _constructs(correlations)
     values = np.full((len(constructs), len(constructs)), np.nan)
-    of_pair = {e.constructs: e.value for e in correlations}
+    pair_correlations = {e.constructs: e.value for e in correlations}
     for i, j in combinations(range(len(constructs)), 2):
-        values[i, j] = values[j, i] = of_pair.get((constructs[i], constructs[j]), np.nan)
+        values[i, j] = values[j, i] = pair_correlations.get((constructs[i], constructs[j]), np.nan)
     pairs = [(e.constructs[0], e.constructs[1]) for e in correlations]
     description = described(pairs, [e.value for e in correlations])
     return heat_map(key, heading, constructs, constructs, values, description, diagonal=True)

@@ -33,7 +33,7 @@ def judge_constructs(context: Context) -> Iterator[Estimate]:
     """
     for scorer, constructs in scored_by(context).items():
         if len(constructs) > 1:
-            yield from _of_scorer(context, scorer, constructs)
+            yield from _scorer_estimates(context, scorer, constructs)
 
 
 def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
@@ -45,7 +45,7 @@ def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
     return by_scorer
 
 
-def _of_scorer(
+def _scorer_estimates(
     context: Context, scorer: str, constructs: dict[str, ConstructData]
 ) -> Iterator[Estimate]:
     side = aligned(constructs)
@@ -78,7 +78,7 @@ def _add(
 ) -> None:
     for a, b in pairs:
         for system in side.systems or (None,):
-            items = None if system is None else side.of_system(system)
+            items = None if system is None else side.produced_by(system)
             names = (_named(a, system), _named(b, system))
             family.add(values[a], values[b], items, names)
 
@@ -189,7 +189,7 @@ def _between(
             correlations.add(
                 values[first_scores],
                 values[second_scores],
-                None if system is None else side.of_system(system),
+                None if system is None else side.produced_by(system),
                 (f"{first_scores[0]}{of}", f"{second_scores[0]}{of}"),
             )
     base = correlations.family()

@@ -58,7 +58,7 @@ def multitrait(context: Context) -> Iterator[Estimate]:
     items = "pairwise" if common is None else "common"
     planned = list(_entries(variables, items))
     for pair in combinations(methods, 2):
-        planned += _of_methods(variables, pair, items)
+        planned += _method_estimates(variables, pair, items)
     family = with_derived(base, [p.made for p in planned if isinstance(p.made, Derived)])
     resampling = context.rated_resampling if rated else context.whole_resampling
     resampled = ResampledFamily(context, family, resampling)
@@ -139,7 +139,7 @@ def _entries(variables: list[Variable], items: str) -> Iterator[_Planned]:
         )  # fmt: skip
 
 
-def _of_methods(
+def _method_estimates(
     variables: list[Variable], methods: tuple[str, str], items: str
 ) -> Iterator[_Planned]:
     """Means by kind, their difference, and HTMT of each pair of constructs, for two methods."""

@@ -64,7 +64,7 @@ def _people(analysis: Analysis) -> Iterator[str]:
         return
     halo, same, cross = max(pairs, key=lambda halo_and_parts: halo_and_parts[0].value)
     average = first("halo_average")
-    of_all = (
+    all_words = (
         " over all pairs of constructs halo, what a rater carries from one to another, is "
         f"{_stated(average)}."
         if average is not None and average.has_interval
@@ -73,7 +73,7 @@ def _people(analysis: Analysis) -> Iterator[str]:
     # The largest of several is large by chance as well, and so it is called the largest.
     largest = f" Largest of {len(pairs)} pairs:" if len(pairs) > 1 else ""
     yield (
-        f"People:{of_all}{largest} {_pair(halo)} correlate {correlation(same.value)} within a "
+        f"People:{all_words}{largest} {_pair(halo)} correlate {correlation(same.value)} within a "
         f"rater and {correlation(cross.value)} across raters: halo {_stated(halo)}."
     )
 

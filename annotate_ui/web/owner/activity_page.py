@@ -50,8 +50,8 @@ def days_chart(theme: str) -> ResponseReturnValue:
 
     by_day: dict[date, int] = {}
     if "rater" in request.args:
-        of_rater = _activity(request.args["rater"])
-        by_day = dict(of_rater.days) if of_rater else {}
+        rater_activity = _activity(request.args["rater"])
+        by_day = dict(rater_activity.days) if rater_activity else {}
     else:
         by_day = values_a_day(current_snapshot().progress.activity)
     return _image(charts.days(by_day, theme) if theme in charts.THEMES else None)
@@ -62,11 +62,13 @@ def values_chart(theme: str) -> ResponseReturnValue:
     """Return the chart of a rater's values on a construct beside those of others."""
     from annotate_ui.web.owner import charts
 
-    of_rater = _activity(request.args.get("rater", ""))
+    rater_activity = _activity(request.args.get("rater", ""))
     spec = study().config.construct_spec(request.args.get("construct", ""))
-    if of_rater is None or spec is None or theme not in charts.THEMES:
+    if rater_activity is None or spec is None or theme not in charts.THEMES:
         abort(404)
-    own, others = (part.get(spec.key, ()) for part in (of_rater.values, of_rater.others))
+    own, others = (
+        part.get(spec.key, ()) for part in (rater_activity.values, rater_activity.others)
+    )
     return _image(charts.distribution(spec.scale, own, others, theme))
 
 

@@ -113,11 +113,11 @@ def distribution(
     if not own:
         return None
     ends = scale.min, scale.max
-    of_rater, of_others = np.array(own), np.array(others, dtype=np.float64)
-    edges = value_edges(*ends, of_rater, of_others)
-    line = shares(of_others, edges) if others else None
+    rater_values, other_values = np.array(own), np.array(others, dtype=np.float64)
+    edges = value_edges(*ends, rater_values, other_values)
+    line = shares(other_values, edges) if others else None
     with _drawing, canvas(PANEL_WIDTH, 0.7 * HEIGHT) as (figure, axes):
-        draw_shares(axes, edges, ends, shares(of_rater, edges), line)
+        draw_shares(axes, edges, ends, shares(rater_values, edges), line)
         return as_image(figure, THEMES[theme])
 
 

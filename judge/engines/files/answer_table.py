@@ -87,13 +87,13 @@ class AnswerTables:
         # Answers that name a response are to its own prompts, not to altered ones.
         if isinstance(self._prompts, PromptVersion) and not request.purpose:
             by_response = [
-                self._take(_of_response(response, request.construct_key, request.repeat))
+                self._take(_response_key(response, request.construct_key, request.repeat))
                 for response in request.response_ids
             ]
         answers = [answer for answer in by_response if answer is not None]
         # The same words asked again are another question, which tables cannot tell from the first.
         if not answers and request.purpose != _SAME_WORDS:
-            by_words = self._take(_of_prompt(_hash(request.prompt), request.repeat))
+            by_words = self._take(_prompt_key(_hash(request.prompt), request.repeat))
             answers = [] if by_words is None else [by_words]
         if not answers:
             return []
@@ -192,7 +192,7 @@ class AnswerTables:
         elif not self._existing.in_use(response):
             self._skipped["answers for responses that a later one replaced"] += 1
         else:
-            return _of_response(response, construct, repeat)
+            return _response_key(response, construct, repeat)
         return None
 
     def _construct(self, cells: RecordCells) -> str | None:
@@ -264,23 +264,23 @@ def _key_of_prompt(cells: RecordCells, repeat: int) -> Key | None:
         )
         return None
     if text:
-        of_text = _hash(text)
-        if digest and digest != of_text:
+        text_digest = _hash(text)
+        if digest and digest != text_digest:
             cells.fault(
                 "prompt and prompt_hash name different prompts.",
                 "Correct one of the two, or leave it out.",
                 cells.column("prompt_hash"),
             )
             return None
-        digest = of_text
-    return _of_prompt(digest, repeat)
+        digest = text_digest
+    return _prompt_key(digest, repeat)
 
 
-def _of_prompt(prompt_hash: str, repeat: int) -> Key:
+def _prompt_key(prompt_hash: str, repeat: int) -> Key:
     return Key(f"prompt {prompt_hash}", repeat)
 
 
-def _of_response(response: int, construct: str, repeat: int) -> Key:
+def _response_key(response: int, construct: str, repeat: int) -> Key:
     return Key(f"{response} {construct}", repeat)
 
 

@@ -220,10 +220,14 @@ class Endpoint:
         tokens = data.get("tokens") if isinstance(data, dict) else None
         if not isinstance(tokens, list) or len(tokens) != 2 * len(numbers) - 1:
             return None
-        of_numbers, of_breaks = tokens[::2], set(tokens[1::2])
-        if len(of_breaks) > 1 or len(set(of_numbers)) < len(numbers) or of_breaks & {*of_numbers}:
+        written_numbers, break_tokens = tokens[::2], set(tokens[1::2])
+        if (
+            len(break_tokens) > 1
+            or len(set(written_numbers)) < len(numbers)
+            or break_tokens & {*written_numbers}
+        ):
             return None
-        return dict(zip(of_numbers, numbers, strict=True))
+        return dict(zip(written_numbers, numbers, strict=True))
 
     async def _json(self, method: str, url: str, payload: Any = None) -> Any:
         """Return the JSON of a request that is not a completion; None where there is none."""

@@ -92,7 +92,7 @@ class EndpointWorker:
         self._endpoint = endpoint
         self._settings = settings
         self._capabilities = capabilities
-        self._question_parameters = capabilities.of_a_question
+        self._question_parameters = capabilities.question_parameters
         self._delivery = delivery
         self._committer = Committer(delivery.commit)
         self._concurrency = ConcurrencyLimit(settings.concurrency)

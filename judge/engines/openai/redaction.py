@@ -94,10 +94,10 @@ class Redaction:
         for _ in range(_LEVELS):
             for start, stop in self._found(decoded):
                 spans.add((positions[start], positions[stop]))
-            shorter, of_shorter = _unescaped(decoded)
+            shorter, kept_positions = _unescaped(decoded)
             if shorter == decoded:
                 break
-            decoded, positions = shorter, [positions[position] for position in of_shorter]
+            decoded, positions = shorter, [positions[position] for position in kept_positions]
         return spans
 
     def _found(self, text: str) -> list[tuple[int, int]]:

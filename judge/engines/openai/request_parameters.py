@@ -27,11 +27,11 @@ class Capabilities:
     """The schemas of the prompts, or examples of them, if answers follow schemas here."""
 
     @property
-    def of_a_question(self) -> dict[str, Any]:
+    def question_parameters(self) -> dict[str, Any]:
         """The parameters of a plain question that tells whether prompts would be answered."""
         further: dict[str, Any] = dict(self.logprobs.parameters) if self.logprobs else {}
         if self.enforced:
-            further |= self._of_schema(self.enforced[0], self.parameters[self.limit_name])
+            further |= self._schema_parameters(self.enforced[0], self.parameters[self.limit_name])
         return {**self.parameters, **further}
 
     def parameters_of(self, request: Request) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Capabilities:
         if self.logprobs is not None and request.score_scale is not None:
             sent |= self.logprobs.parameters
         if self.enforced and request.schema is not None:
-            sent |= self._of_schema(request.schema, sent[self.limit_name])
+            sent |= self._schema_parameters(request.schema, sent[self.limit_name])
         return sent
 
     def scores_of(self, request: Request) -> ScoreTokens | None:
@@ -55,5 +55,5 @@ class Capabilities:
             return None
         return replace(self.logprobs.tokens, scale=request.score_scale)
 
-    def _of_schema(self, schema: AnswerSchema, limit: int) -> dict[str, Any]:
+    def _schema_parameters(self, schema: AnswerSchema, limit: int) -> dict[str, Any]:
         return {**answer_format(schema), self.limit_name: limit + SCHEMA_TOKENS}

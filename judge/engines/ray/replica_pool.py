@@ -144,12 +144,14 @@ class ReplicaPool:
 
     def _turns(self) -> Iterator[_Turn]:
         """Wait a moment, and yield what replicas have done; replace those that are lost."""
-        of_call = {call: member for member in self._members for call in member.calls}
-        calls = list(of_call)
+        member_by_call = {call: member for member in self._members for call in member.calls}
+        calls = list(member_by_call)
         ray.wait(calls, timeout=_WAIT_SECONDS)
         for call in ray.wait(calls, num_returns=len(calls), timeout=0)[0]:
             # Of a replica that was just replaced, the other call is lost as well.
-            if call in of_call[call].calls and (turn := self._turn(of_call[call], call)):
+            if call in member_by_call[call].calls and (
+                turn := self._turn(member_by_call[call], call)
+            ):
                 yield turn
         hung = monotonic() - _HANGS_SECONDS
         for member in self._members:

@@ -53,7 +53,7 @@ def check_arguments(arguments: Mapping[str, Any]) -> None:
             raise StudyError(f"judge.vllm.{name} in study.toml: {_REFUSED[name]}.")
 
 
-def of_identity(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def identity_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that belong to the identity of a run."""
     excluded = _RECORDED_ONLY | {CHAT_TEMPLATE}
     return {f"vllm.{name}": arguments[name] for name in sorted(arguments) if name not in excluded}

@@ -7,7 +7,7 @@ from typing import Any
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.engine_settings import ModelSettings, VLLMSettings
 from judge.engines.vllm.chat_layout import DATE, ChatLayout
-from judge.engines.vllm.engine_arguments import check_arguments, of_identity
+from judge.engines.vllm.engine_arguments import check_arguments, identity_arguments
 from judge.engines.vllm.model_loader import DescribedModel, ModelSpec, read_template
 from judge.engines.vllm.prompt_requests import Decoding
 from judge.prompts.template import PromptSet
@@ -89,7 +89,7 @@ def ready(
         "structured": decoding.structured,
         "chat_template_sha256": facts.template_hash,
         "chat_template_date": DATE,
-        **of_identity(spec.arguments),
+        **identity_arguments(spec.arguments),
         **({"deterministic": True} if spec.deterministic else {}),
     }
     return Ready(

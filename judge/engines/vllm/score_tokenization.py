@@ -91,16 +91,16 @@ class Digits:
         begins_with_lead = tuple(answer[:start]) == self.lead
         if not begins_with_lead or not set(answer[start : start + 1]) & {*self.digits}:
             return None
-        of_lead, at_first, after = 1.0, first, list(further)
+        lead_probability, at_first, after = 1.0, first, list(further)
         if self.lead:
-            of_lead, at_first = first.get(self.lead[0], 0.0), after.pop(0)
-        of_digit = [of_lead * at_first.get(token, 0.0) for token in self.digits]
-        scores = {0: of_digit[0]}
+            lead_probability, at_first = first.get(self.lead[0], 0.0), after.pop(0)
+        digit_probabilities = [lead_probability * at_first.get(token, 0.0) for token in self.digits]
+        scores = {0: digit_probabilities[0]}
         for digit in range(1, 10):
             second = [after[digit - 1].get(token, 0.0) for token in self.digits]
-            scores[digit] = of_digit[digit] * max(0.0, 1 - sum(second))
+            scores[digit] = digit_probabilities[digit] * max(0.0, 1 - sum(second))
             for last in range(10):
-                scores[10 * digit + last] = of_digit[digit] * second[last]
+                scores[10 * digit + last] = digit_probabilities[digit] * second[last]
         third = [after[9].get(token, 0.0) for token in self.digits]
         ten = scores[10]
         scores[10], scores[100] = ten * max(0.0, 1 - sum(third)), ten * third[0]

@@ -36,8 +36,8 @@ _RECORD = {"run_id", "key", "score"}
 def matches(head: Head) -> bool:
     """Whether records are feedback with its source, or runs with their statistics as objects."""
     names = record_names(head)
-    of_source = bool(names & {"feedback_source", "feedback_source.type"})
-    return (names >= _RECORD and of_source) or (
+    has_source = bool(names & {"feedback_source", "feedback_source.type"})
+    return (names >= _RECORD and has_source) or (
         "feedback_stats" in names and head.form.startswith("json")
     )
 
@@ -50,15 +50,15 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 
     def rows_of(cells: RecordCells) -> Rows:
         if by_statistics:
-            yield from _of_run(cells, scores)
+            yield from _run_scores(cells, scores)
         else:
-            yield from _of_feedback(cells, scores)
+            yield from _feedback_scores(cells, scores)
 
     yield from scores.read(reader, rows_of, page_records)
     yield from scores.wrong_controls()
 
 
-def _of_feedback(cells: RecordCells, scores: ToolScores) -> Rows:
+def _feedback_scores(cells: RecordCells, scores: ToolScores) -> Rows:
     """The score of a record of feedback."""
     run, key = cells.key("run_id"), cells.key("key")
     if run is None or key is None:
@@ -73,7 +73,7 @@ def _of_feedback(cells: RecordCells, scores: ToolScores) -> Rows:
     yield from _scored(cells, scores, ScoredResponse(run), key, value, kind, user, ())
 
 
-def _of_run(cells: RecordCells, scores: ToolScores) -> Rows:
+def _run_scores(cells: RecordCells, scores: ToolScores) -> Rows:
     """The mean score of each key of a run."""
     statistics, run = cells.mapping("feedback_stats"), cells.key("id")
     if not statistics:

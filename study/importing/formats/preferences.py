@@ -101,7 +101,7 @@ class _BothOrders:
     """Query and responses, to the place of the pair and the response that is A there."""
     turned: set[str] = field(default_factory=set)
     """Places whose second order was met."""
-    held: dict[tuple[str, str], list[tuple[RecordCells, dict[str, Any]]]] = field(
+    judge_rows: dict[tuple[str, str], list[tuple[RecordCells, dict[str, Any]]]] = field(
         default_factory=dict
     )
     """The rows of a judge on a pair, by column and place, which become one comparison."""
@@ -119,7 +119,7 @@ class _BothOrders:
 
     def comparisons(self, report: ImportReport) -> Rows:
         """Yield the comparisons of judges, those in both orders as one."""
-        for (column, _), orders in self.held.items():
+        for (column, _), orders in self.judge_rows.items():
             (cells, values), *further = orders
             if further:
                 one, other = values["value"], further[0][1]["value"]
@@ -187,7 +187,7 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
                 "value": -value if turned and value else value,
             }
             if kind == "judge" and shown:
-                orders.held.setdefault((column, place), []).append((cells, values))
+                orders.judge_rows.setdefault((column, place), []).append((cells, values))
             else:
                 repeat = 1 if turned else None
                 yield from cells.row(PreferenceRow, at=column, repeat=repeat, **values)

@@ -223,12 +223,12 @@ def _systems(results: Iterable[Any]) -> dict[tuple[str, str], str]:
             if isinstance(result, dict)
         }
     )
-    of_provider: dict[str, list[str]] = {}
+    prompts_by_provider: dict[str, list[str]] = {}
     for provider, index in pairs:
-        of_provider.setdefault(provider, []).append(index)
+        prompts_by_provider.setdefault(provider, []).append(index)
     return {
         (provider, index): provider
-        if len(of_provider[provider]) == 1
-        else f"{provider}, prompt {of_provider[provider].index(index) + 1}"
+        if len(prompts_by_provider[provider]) == 1
+        else f"{provider}, prompt {prompts_by_provider[provider].index(index) + 1}"
         for provider, index in pairs
     }

@@ -59,10 +59,10 @@ def verdicts(grading: Mapping[str, Any]) -> Iterator[AssertionVerdict]:
             continue
         name = str(assertion.get("metric") or assertion.get("type") or "assertion")
         parts.setdefault(name, []).append(result)
-    for name, of_name in parts.items():
-        kinds = {kind_of_assertion(str(_assertion(r).get("type", ""))) for r in of_name}
-        failed = any(_grader_failed(result) for result in of_name)
-        passed = None if failed else all(result["pass"] for result in of_name)
+    for name, named_results in parts.items():
+        kinds = {kind_of_assertion(str(_assertion(r).get("type", ""))) for r in named_results}
+        failed = any(_grader_failed(result) for result in named_results)
+        passed = None if failed else all(result["pass"] for result in named_results)
         yield AssertionVerdict(name, "judge" if "judge" in kinds else "metric", passed)
 
 

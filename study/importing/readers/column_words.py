@@ -168,7 +168,7 @@ def unread_word(
     cell: str,
     column: ColumnWords,
     declared: Declared,
-    of_construct: Sequence[str],
+    construct_words: Sequence[str],
     declare: Declaration = as_option,
 ) -> tuple[str, str] | None:
     """Return the problem and the remedy of a word that has no number.
@@ -178,7 +178,7 @@ def unread_word(
     words = column.valued
     best = best_of(words)
     given = {folded_word(word) for word in words_alone(declared)}
-    if any(folded_word(word) in given for word in of_construct):
+    if any(folded_word(word) in given for word in construct_words):
         known = [word for word in words if folded_word(word) in given]
         problem = f"{abbreviate(cell)} has no number, while other words of this scale have one."
     elif best is not None:
@@ -194,8 +194,8 @@ def unread_word(
         )
     elif cell in known:
         return None
-    long = len(of_construct) > MOST_WORDS or any(len(word) > _LONG for word in of_construct)
-    option = declare((), None) if long else declare(of_construct, declared)
+    long = len(construct_words) > MOST_WORDS or any(len(word) > _LONG for word in construct_words)
+    option = declare((), None) if long else declare(construct_words, declared)
     return problem, f"Give each word a number, or none if it means a missing value: {option}."
 
 

@@ -168,10 +168,10 @@ def vocabulary_of(
         chosen = replace(known, missing=missing)
     elif (grades := school_grades(present)) is not None:
         chosen = Vocabulary(with_plain_letters(grades), grades, missing, graded=True)
-    elif (of_words := numbers_in(present.values())) is not None:
+    elif (word_numbers := numbers_in(present.values())) is not None:
         chosen = Vocabulary(
-            tuple(sorted(of_words.items(), key=lambda pair: pair[1])),
-            {key: of_words[word] for key, word in present.items()},
+            tuple(sorted(word_numbers.items(), key=lambda pair: pair[1])),
+            {key: word_numbers[word] for key, word in present.items()},
             missing,
             numbered=True,
         )
@@ -205,14 +205,14 @@ def categories_of(
     folded = []
     named = _none_is_a_name(word for column in columns for word in column)
     for column in columns:
-        of_column = set()
+        column_words = set()
         for word, count in column.items():
             if not is_missing(word) or (named and folded_word(word) == NONE):
                 key = folded_word(word)
-                of_column.add(key)
+                column_words.add(key)
                 counts[key] = counts.get(key, 0) + count
                 first.setdefault(key, word.strip())
-        folded.append(of_column)
+        folded.append(column_words)
     if len(folded) < 2 or not 2 <= len(counts) <= most or sum(counts.values()) < 2 * len(counts):
         return None
     for number, words in enumerate(folded):

@@ -38,7 +38,7 @@ class WordsAhead:
     """Reads the file from its beginning."""
     declared: Declared
     """Numbers of words for the whole file."""
-    of_constructs: Mapping[str, Declared] = field(default_factory=dict)
+    declared_by_construct: Mapping[str, Declared] = field(default_factory=dict)
     """Those of a construct, where the file's do not have the word."""
 
     def __call__(self, group: Hashable) -> GroupWords | None:
@@ -72,7 +72,7 @@ class WordsAhead:
         return missing_numbers(self._declared_for(construct))
 
     def _declared_for(self, construct: Hashable) -> Declared:
-        own = self.of_constructs.get(str(construct), {})
+        own = self.declared_by_construct.get(str(construct), {})
         if not own:
             return self.declared
         declared = {folded_word(word) for word in words_alone(self.declared)}

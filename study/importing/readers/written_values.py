@@ -62,7 +62,7 @@ class GroupWords(NamedTuple):
     column: ColumnWords
     vocabulary: Vocabulary | None
     declared: Declared
-    of_construct: tuple[str, ...]
+    construct_words: tuple[str, ...]
     """The words of all columns of the construct."""
 
 
@@ -207,7 +207,9 @@ class ValueRules:
         if (group, folded_word(word)) in self._unread or (group, "") in self._unread:
             return JudgedValue()
         self._unread.add((group, folded_word(word)))
-        unread = unread_word(word, found.column, found.declared, found.of_construct, self.declare)
+        unread = unread_word(
+            word, found.column, found.declared, found.construct_words, self.declare
+        )
         if unread is None:
             return JudgedValue()
         problem, remedy = unread

@@ -230,7 +230,7 @@ def test_a_judge_alone_is_completed_by_the_evident_people(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("encoding", "name"), [("cp1252", "Windows-1252"), ("mac_roman", "Mac Roman")]
 )
-def test_another_encoding_is_one_fault(tmp_path: Path, encoding: str, name: str) -> None:
+def test_a_file_in_another_encoding_is_one_fault(tmp_path: Path, encoding: str, name: str) -> None:
     frame = pd.DataFrame({"answer": ["Müller heißt er"] * N, "human": PEOPLE, "llm": JUDGE})
     frame.to_csv(tmp_path / "t.csv", index=False, encoding=encoding)
     result = report(tmp_path, "t.csv")

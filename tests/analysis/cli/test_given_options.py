@@ -176,7 +176,9 @@ def test_an_option_that_the_table_can_use_is_accepted(
         ("judge rank --measure=cohen_kappa", "no two judges can be compared by it"),
     ],
 )
-def test_other_options_without_effect(words: str, why: str, graded: Path, tmp_path: Path) -> None:
+def test_an_option_without_effect_is_an_error_with_its_reason(
+    words: str, why: str, graded: Path, tmp_path: Path
+) -> None:
     name, *rest = words.split(" -")
     options = [f"-{option}" for option in rest]
     code, output = run([*name.split(), str(graded), "--scale=0:100", *options])

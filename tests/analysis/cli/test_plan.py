@@ -20,7 +20,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(plan, [*map(str, arguments), *FAST], prog_name="plan")
 
 
-def test_from_stated_components() -> None:
+def test_plan_from_stated_components() -> None:
     result = run("--components", "rater=3", "--wanted", "bias=40", "--wanted", "pearson=0.1")
     assert result.exit_code == 0, result.output
     assert "rater 3," in result.output.replace("\n", " ")
@@ -28,7 +28,7 @@ def test_from_stated_components() -> None:
     assert "1 minute a response is assumed" in result.output
 
 
-def test_from_a_table_as_pilot(tmp_path: Path) -> None:
+def test_plan_from_a_table_as_pilot(tmp_path: Path) -> None:
     path = tmp_path / "pilot.csv"
     simulated(queries=20, missing=0.1).to_csv(path, index=False)
     out = tmp_path / "curve.svg"

@@ -74,7 +74,7 @@ def test_what_the_table_lacks_is_refused_by_name(
     assert message in result.output
 
 
-def test_those_of_study_toml_are_tested_with_the_judge(tmp_path: Path) -> None:
+def test_hypotheses_of_study_toml_are_tested_with_the_judge(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     build_example(folder).close()
     toml = folder / "study.toml"

@@ -18,7 +18,7 @@ from analysis.cli.report import report
         ("item_id", "rater", "score", "gpt-4"),
     ],
 )
-def test_they_are_read_as_a_row_for_each_response(
+def test_rows_of_raters_are_read_as_a_row_for_each_response(
     tmp_path: Path, item: str, scorer: str, human: str, judge: str
 ) -> None:
     rows = [

@@ -45,5 +45,5 @@ def test_what_follows_from_another_choice_is_none() -> None:
     assert differing(run("a"), run("b", template, model="n")) == {"model"}
 
 
-def test_other_words_under_one_name_are_told_apart() -> None:
+def test_prompts_with_other_words_under_one_name_are_told_apart() -> None:
     assert differing(run("a"), run("b", prompt_hash="i")) == {"words of the prompts"}

@@ -119,7 +119,7 @@ def test_preferences_in_other_words_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["good", "bad"], [1, 5], [4, 3]])
-def test_other_values_are_not_questioned(tmp_path: Path, words: list[object]) -> None:
+def test_values_that_are_no_choices_are_not_questioned(tmp_path: Path, words: list[object]) -> None:
     result = run(tmp_path, choices(words, "human", "judge", item=range(N)))
     assert result.exit_code == 0, result.output
     assert "choices" not in result.output

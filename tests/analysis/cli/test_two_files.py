@@ -225,7 +225,7 @@ def test_options_of_two_files_need_two(write: Write, arguments: list[str], messa
     assert message in refused(write("a.csv", id=IDS, gpt4o=JUDGE, human=PEOPLE), *arguments)
 
 
-def test_both_files_of_one_side(write: Write, tmp_path: Path) -> None:
+def test_two_files_of_people_or_of_judges_alone_are_refused(write: Write, tmp_path: Path) -> None:
     one, other = write("a.csv", id=IDS, human=PEOPLE), write("b.csv", id=IDS, expert=PEOPLE)
     assert "none of judges" in refused(one, other)
     assert "is named twice" in refused(one, one)

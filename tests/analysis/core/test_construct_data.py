@@ -35,7 +35,7 @@ def test_ratings_are_kept_of_rated_responses_only() -> None:
     )
     assert data.rated.tolist() == [2]
     assert data.ratings_given.tolist() == [[20, 40]]
-    np.testing.assert_array_equal(data.of_rater("bob"), [np.nan, np.nan, 40, np.nan, np.nan])
+    np.testing.assert_array_equal(data.ratings_by("bob"), [np.nan, np.nan, 40, np.nan, np.nan])
     np.testing.assert_array_equal(data.reference, [np.nan, np.nan, 30, np.nan, np.nan])
     assert data.ratings.shape == (5, 2)
 

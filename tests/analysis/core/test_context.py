@@ -28,7 +28,7 @@ def test_the_next_size_below_counts() -> None:
     assert measured_coverage("no such figure", variant, least) is None
 
 
-def test_it_is_said_where_most_ratings_are_one_value(tmp_path: Path) -> None:
+def test_the_coverage_is_stated_where_most_ratings_are_one_value(tmp_path: Path) -> None:
     frame = simulated(queries=20)
     human = frame["scorer_kind"] == "human"
     # The upper two thirds of the ratings become 100.

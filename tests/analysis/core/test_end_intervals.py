@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from analysis.core.end_intervals import all_alike, few_differ, of_equal_values, rare_quantile
+from analysis.core.end_intervals import all_alike, equal_values_interval, few_differ, rare_quantile
 from analysis.statistics.plain.intervals import jackknife
 
 
@@ -29,7 +29,7 @@ def test_a_correlation_of_one_is_known_up_to_that_share_and_differs_from_zero() 
 
 
 def test_equal_values_may_differ_by_a_step_of_one_response() -> None:
-    found = of_equal_values(1.0, 1.0, 100, 0.95)
+    found = equal_values_interval(1.0, 1.0, 100, 0.95)
     reach = stats.t.ppf(0.975, 99) / 100
     assert (found.low, found.high) == pytest.approx((1 - reach, 1 + reach))
     assert found.p < 1e-10

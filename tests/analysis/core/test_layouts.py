@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from analysis import AnalysisError, Options, Scale, ScoreTable, TableError, analyse
 from analysis.cli.report import report
-from analysis.core.layouts import of_one_layout, values_by_layout
+from analysis.core.layouts import select_layout, values_by_layout
 
 
 def frame(side_by_side: int = 4, queries: int = 10) -> pd.DataFrame:
@@ -43,7 +43,7 @@ def table(rows: pd.DataFrame) -> ScoreTable:
 def test_the_layout_with_more_values_is_taken_and_the_other_counted() -> None:
     scores = table(frame())
     assert values_by_layout(scores) == {"single": 24, "side_by_side": 16}
-    taken, message = of_one_layout(scores)
+    taken, message = select_layout(scores)
     assert values_by_layout(taken) == {"single": 24}
     assert message is not None
     assert "24 values" in message
@@ -57,7 +57,7 @@ def test_the_layout_with_more_values_is_taken_and_the_other_counted() -> None:
 
 
 def test_the_other_one_is_taken_where_it_is_asked_for() -> None:
-    taken, message = of_one_layout(table(frame()), "side_by_side")
+    taken, message = select_layout(table(frame()), "side_by_side")
     assert values_by_layout(taken) == {"side_by_side": 16}
     assert message is not None
     assert "--layout single" in message
@@ -66,14 +66,14 @@ def test_the_other_one_is_taken_where_it_is_asked_for() -> None:
 def test_one_layout_or_none_is_left_as_it_is() -> None:
     for rows in (frame(0), frame().drop(columns="layout"), frame().assign(layout=None)):
         scores = table(rows)
-        assert of_one_layout(scores) == (scores, None)
+        assert select_layout(scores) == (scores, None)
     assert "layout" not in table(frame().assign(layout=None)).frame
-    assert of_one_layout(table(frame(0)), "single")[1] is None
+    assert select_layout(table(frame(0)), "single")[1] is None
 
 
 def test_what_is_not_there_is_refused() -> None:
     with pytest.raises(AnalysisError, match="there are 20 single"):
-        of_one_layout(table(frame(5, 10).query("layout != 'side_by_side'")), "side_by_side")
+        select_layout(table(frame(5, 10).query("layout != 'side_by_side'")), "side_by_side")
     with pytest.raises(TableError, match="layout is 'sideways'"):
         table(frame().assign(layout="sideways"))
 
@@ -81,7 +81,7 @@ def test_what_is_not_there_is_refused() -> None:
 def test_values_without_a_layout_stay_with_either() -> None:
     rows = frame()
     rows.loc[(rows["scorer"] == "ben"), "layout"] = None
-    taken, message = of_one_layout(table(rows))
+    taken, message = select_layout(table(rows))
     assert values_by_layout(taken) == {"single": 12}
     assert (taken.frame["scorer"] == "ben").sum() == 20
     assert message is not None

@@ -14,11 +14,11 @@ from analysis.core.resampling import PERCENTILE_FROM, QueryResampling
 def mean_statistic(values: FloatArray, contributing: np.ndarray | None = None) -> QueryStatistic:
     used = np.ones(values.size, dtype=bool) if contributing is None else contributing
 
-    def of_weights(weights: FloatArray) -> FloatArray:
+    def weighted_statistic(weights: FloatArray) -> FloatArray:
         kept = weights * used
         return kept @ values / np.maximum(kept.sum(axis=1), 1)
 
-    return QueryStatistic(of_weights, used, values.size)
+    return QueryStatistic(weighted_statistic, used, values.size)
 
 
 def test_bootstrap_rows_draw_as_many_queries_as_there_are() -> None:

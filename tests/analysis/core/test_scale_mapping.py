@@ -80,7 +80,7 @@ def test_a_querys_own_ratings_do_not_move_its_mapped_scores() -> None:
     assert list(of_q0(scores)) == list(of_q0(other))
 
 
-def test_by_hand() -> None:
+def test_a_mapped_scale_by_hand() -> None:
     assert list(linear(np.array([0, 50, 100.0]), Scale(0, 100), STARS)) == [1, 3, 5]
     # Percentiles .125, .375, .75 (two equal) among [10, 20, 30, 30]; people 1, 1, 2, 5.
     scores = np.array([10, 20, 30, np.nan])

@@ -23,7 +23,7 @@ def test_skewness_of_a_mean_is_that_of_its_values() -> None:
     assert jackknife_skewness(left_out) == pytest.approx(stats.skew(values) / np.sqrt(40))
 
 
-def test_both_ends_of_a_skewed_mean_err_alike() -> None:
+def test_both_ends_of_the_interval_of_a_skewed_mean_err_alike() -> None:
     rng, queries, studies = np.random.default_rng(5), 40, 2000
     resampling = QueryResampling(queries)
     misses = {None: np.zeros(2), "skewness": np.zeros(2)}

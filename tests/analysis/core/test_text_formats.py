@@ -42,6 +42,6 @@ def test_preferences_are_counted_next_to_values() -> None:
         PreferenceTable.from_frame(pd.DataFrame([rows[0] | {"text_format": "fancy"}]))
 
 
-def test_another_word_is_refused_with_its_row() -> None:
+def test_an_unknown_text_format_is_refused_with_its_row() -> None:
     with pytest.raises(TableError, match="text_format"):
         table(["rendered", "fancy"])

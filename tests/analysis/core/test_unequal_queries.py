@@ -13,7 +13,7 @@ from tests.analysis.scores import simulated, table
 ALL = np.ones(20, dtype=bool)
 
 
-def test_what_dominates() -> None:
+def test_a_query_with_a_fifth_of_the_weight_dominates() -> None:
     assert dominating(np.r_[60.0, np.full(19, 2.0)]) == 0
     # 9 of 47 are less than a fifth.
     assert dominating(np.r_[9.0, np.full(19, 2.0)]) is None

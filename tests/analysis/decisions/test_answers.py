@@ -19,7 +19,7 @@ from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import answer_word, as_record, sentence, settled_by
 from analysis.render.opening import lines
 from analysis.render.opening_of_analysis import openings_of
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 from tests.analysis.scores import POINTS, simulated, table
 
 
@@ -30,7 +30,7 @@ def reported(frame: pd.DataFrame, scale: Scale | None = POINTS, **options: Any) 
 def answers(
     analysis: Analysis, construct: str | None = None, target: str = "these_raters"
 ) -> dict[Use, UseDecision]:
-    chosen = decisions(analysis, speaking(analysis))
+    chosen = decisions(analysis, verdict_subjects(analysis))
     return {d.use: d for d in chosen if (d.construct, d.target) == (construct, target)}
 
 
@@ -76,7 +76,7 @@ def test_an_order_known_on_few_of_the_queries_says_on_how_many(several: int, say
     number = frame["query_id"].str.removeprefix("q").astype(int)
     frame = frame[(number < several) | (frame["system"] == "s0")]
     analysis = reported(frame.reset_index(drop=True))
-    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    (opening,) = openings_of(analysis, decisions(analysis, verdict_subjects(analysis)))
     assert opening.constructs[0].agreement[0].startswith("Pairs to one query ordered alike: ")
     assert says in opening.constructs[0].agreement[0]
 
@@ -85,7 +85,7 @@ def test_the_constructs_with_a_yes_stand_below_an_answer_that_is_none() -> None:
     good = simulated(queries=60, raters=5, kindness=0)
     bad = simulated(queries=60, raters=5, kindness=15, constructs=("CC",), seed=1)
     analysis = reported(pd.concat([good, bad], ignore_index=True))
-    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    (opening,) = openings_of(analysis, decisions(analysis, verdict_subjects(analysis)))
     level, *_ = (line for line in opening.answers if line.use == "report_level")
     assert level.answer == "no"
     assert level.on_some is not None
@@ -296,7 +296,7 @@ def test_a_rater_in_the_opposite_order_is_named_and_is_no_bar() -> None:
         "not known, since the order of rater-3 is opposite to that of the other raters."
     )
     # What to do about it is said once, before the answers.
-    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    (opening,) = openings_of(analysis, decisions(analysis, verdict_subjects(analysis)))
     (note,) = [note for part in opening.constructs for note in part.patterns]
     assert "the rater rater-3 orders responses in the opposite way" in note
     assert "tau-b of -.61 [-.72, -.48]" in note

@@ -73,7 +73,7 @@ def test_few_repeats_leave_the_absolute_standard() -> None:
     assert "at least 70%" in chosen(rows)[1]
 
 
-def test_both_shares_are_of_the_responses_that_were_rated_twice() -> None:
+def test_concordance_and_repeat_shares_are_of_the_responses_that_were_rated_twice() -> None:
     rows = study(rater=10, judge=10, repeated=40)
     table = ScoreTable.from_frame(rows, {"QR": POINTS})
     estimates = headline(table, options=Options()).estimates

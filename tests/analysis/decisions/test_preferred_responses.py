@@ -79,7 +79,7 @@ def test_beside_one_rater_its_accuracy_decides(
         assert "the judge is compared with this one rater only" in text
 
 
-def test_both_orders_are_averaged_and_a_preference_for_the_first_is_named(
+def test_pairs_in_both_orders_are_averaged_and_a_preference_for_the_first_is_named(
     truth: np.ndarray, tmp_path: Path
 ) -> None:
     # Half of the pairs: the choice is always what is shown first, -1 with a first and 1 with b.

@@ -41,7 +41,9 @@ def analysis() -> Analysis:
         ({"maximum": -1, "on": "ci_high"}, False),
     ],
 )
-def test_bounds(analysis: Analysis, bounds: dict[str, float], holds: bool) -> None:
+def test_bounds_of_a_threshold_hold_or_fail(
+    analysis: Analysis, bounds: dict[str, float], holds: bool
+) -> None:
     (result,) = check(analysis, [Threshold("pearson", **WITHIN, **bounds)])
     assert result.holds is holds
     assert bool(result.shortfalls) is not holds
@@ -171,7 +173,7 @@ def difference(**fields: Any) -> Threshold:
     )  # fmt: skip
 
 
-def test_one_judge_against_another() -> None:
+def test_a_threshold_on_one_judge_against_another() -> None:
     frame = simulated()
     other = frame[frame["scorer"] == "judge"]
     rng = np.random.default_rng(0)

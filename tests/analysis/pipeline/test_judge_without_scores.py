@@ -8,7 +8,7 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.analysis import Analysis
 from analysis.decisions.answers import decisions
 from analysis.pipeline.estimation import analyse
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 from tests.analysis.scores import simulated
 
 QUICK = Options(resamples=100)
@@ -32,16 +32,18 @@ def failed(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 
 def answered(analysis: Analysis) -> list[tuple[object, ...]]:
-    found = decisions(analysis, speaking(analysis))
+    found = decisions(analysis, verdict_subjects(analysis))
     return [(d.use, d.target, d.answer, d.probability) for d in found]
 
 
 @pytest.mark.parametrize("kind", ["judge", "metric"])
-def test_it_changes_no_answer_and_no_claim(frame: pd.DataFrame, kind: str) -> None:
+def test_a_judge_without_scores_changes_no_answer_and_no_claim(
+    frame: pd.DataFrame, kind: str
+) -> None:
     alone = analyse(ScoreTable.from_frame(frame, POINTS), options=QUICK)
     both = pd.concat([frame, failed(frame, kind)], ignore_index=True)
     beside = analyse(ScoreTable.from_frame(both, POINTS), options=QUICK)
-    assert speaking(beside) == speaking(alone) == [("QR", "judge")]
+    assert verdict_subjects(beside) == verdict_subjects(alone) == [("QR", "judge")]
     assert answered(beside) == answered(alone)
     of_claims = list(beside.claims.records())
     assert of_claims == list(alone.claims.records())
@@ -58,4 +60,4 @@ def test_the_only_judge_is_answered_for_though_it_has_no_score(frame: pd.DataFra
     people = frame[frame["scorer_kind"] == "human"]
     rows = pd.concat([people, failed(frame, "judge")])
     analysis = analyse(ScoreTable.from_frame(rows, POINTS), options=QUICK)
-    assert speaking(analysis) == [("QR", "failed")]
+    assert verdict_subjects(analysis) == [("QR", "failed")]

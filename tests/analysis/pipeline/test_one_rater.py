@@ -16,7 +16,7 @@ from analysis.decisions.table_facts import scored_facts
 from analysis.pipeline.estimation import headline
 from analysis.pipeline.one_rater import OneRaterTable, first_figures
 from analysis.render.opening import lines, openings
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 from ccrs_study.named_frames import long_scores
 
 FIGURES = (
@@ -99,7 +99,7 @@ def test_the_first_figures_and_lines_are_those_of_the_report(name: str) -> None:
             assert found.value == pytest.approx(expected.value, abs=1e-9), statistic
             continue
         assert comparable(found) == pytest.approx(comparable(expected), abs=1e-8), statistic
-    about = speaking(whole)
+    about = verdict_subjects(whole)
     facts = [scored_facts(whole, construct, scorer) for construct, scorer in about]
     of_report = openings(whole, whole.estimates, facts, decisions(whole, about))
     of_first = openings(first.described, first.estimates, first.facts, first.decisions)

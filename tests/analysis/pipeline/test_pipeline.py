@@ -110,7 +110,7 @@ def test_every_undefined_figure_says_why_and_every_interval_how(
             assert e.ci_level == QUICK.level
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
+def test_a_report_with_the_same_seed_has_the_same_figures() -> None:
     scores = table(simulated(queries=PERCENTILE_FROM + 5, systems=2))
     first, second = (
         [e.as_json() for e in estimates(scores, options=Options(resamples=150, seed=seed))]

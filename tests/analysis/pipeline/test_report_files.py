@@ -161,7 +161,7 @@ def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, tmp_path:
 
 
 @pytest.mark.slow
-def test_the_same_analysis_gives_the_same_report(tmp_path: Path) -> None:
+def test_two_reports_on_the_same_table_are_equal(tmp_path: Path) -> None:
     scores = table(simulated(missing=0.1))
     pages = []
     for name in ("a", "b"):

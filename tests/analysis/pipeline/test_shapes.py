@@ -14,7 +14,7 @@ from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import as_record
 from analysis.render.opening import lines
 from analysis.render.opening_of_analysis import openings_of
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 from tests.analysis.shapes import SHAPES, Shape, scores
 from tests.conftest import examples
 
@@ -45,7 +45,7 @@ def _ends_well(run: Callable[[], Analysis]) -> None:
 
 def _answered(analysis: Analysis) -> None:
     """The answers are in words, and those that are shown beside an interval agree with it."""
-    found = decisions(analysis, speaking(analysis))
+    found = decisions(analysis, verdict_subjects(analysis))
     for opening in openings_of(analysis, found):
         assert not any("nan" in line.lower() for line in lines(opening))
     for decision in found:

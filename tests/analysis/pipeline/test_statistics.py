@@ -107,7 +107,7 @@ def _looked_up(node: ast.AST) -> Iterator[tuple[str, int]]:
             yield key.value, node.lineno
 
 
-def test_another_heading_is_another_column(analysed: Analysis) -> None:
+def test_a_changed_heading_changes_the_columns_of_the_tables(analysed: Analysis) -> None:
     others = {statistic.id: f"<{statistic.id}>" for statistic in sections.statistics()}
     renamed = replace(analysed, headings=others)
     texts = [

@@ -33,7 +33,7 @@ def test_without_a_judge_its_noise_is_in_proportion() -> None:
     study = simulated(Components(), Design(100, 4, 4), 0.95, 1, 0)
     components = components_of(study.ratings / 100, None, study.query)
     assert components.slope == 1
-    assert components.judge / components.of_ratings == pytest.approx(12 / Components().of_ratings)
+    assert components.judge / components.rating_sd == pytest.approx(12 / Components().rating_sd)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_more_raters_than_the_pilot_has_are_not_drawn() -> None:
         pilot(simulated(queries=10, raters=3)), ["report_level"], Components(), settings
     )
     assert [cell.reason for cell in plan.cells] == [None, "the pilot has 3"]
-    assert plan.of_pilot
+    assert plan.from_pilot
     assert plan.as_json()["claims"] == {"report_level": None}
 
 

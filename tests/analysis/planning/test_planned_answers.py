@@ -9,7 +9,7 @@ from analysis.core.errors import AnalysisError
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use
 from analysis.pipeline.estimation import analyse
-from analysis.planning.claim import judge_with, of_rater
+from analysis.planning.claim import judge_with, rater_tau_b
 from analysis.planning.components import Components
 from analysis.planning.designs import PlanSettings
 from analysis.planning.planned_answers import ANSWERS
@@ -44,7 +44,7 @@ def test_an_answer_is_that_of_a_report_on_the_same_values(use: Use) -> None:
         elif use == "report_level":
             judge = judge + effect + (study.ratings - study.true[:, None]).mean()
         else:
-            judge = judge_with(study, of_rater(COMPONENTS, 3, effect), 0)
+            judge = judge_with(study, rater_tau_b(COMPONENTS, 3, effect), 0)
         planned = ANSWERS[use].decide(study, effect)
         assert planned.made == (as_reported(use, study, judge, added) == "yes")
         assert np.isfinite(planned.figure)

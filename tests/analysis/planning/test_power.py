@@ -93,11 +93,11 @@ def of_report(study: Simulated, name: str, effect: float) -> tuple[Estimate, boo
     target = CLAIMS[name].target(raters)
     judge = study.judge
     if name in {"human_ceiling_difference", "non_inferiority"}:
-        tau = claims.of_rater(COMPONENTS, per_query, effect if "human" in name else 0.0)
+        tau = claims.rater_tau_b(COMPONENTS, per_query, effect if "human" in name else 0.0)
         judge = study.true + noise_of(COMPONENTS.response, tau) * study.noise[0]
     judges = {"judge": judge + (effect if name == "bias" else 0.0)}
     if name == "judge_difference":
-        tau = claims.of_other_judge(COMPONENTS, per_query, effect)
+        tau = claims.worse_judge_tau_b(COMPONENTS, per_query, effect)
         judges["other"] = study.true + noise_of(COMPONENTS.response, tau) * study.noise[1]
     estimates = reported(study, judges, effect if name == "ppi_difference" else 0.0)
     if name == "ppi_difference":

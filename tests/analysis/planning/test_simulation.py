@@ -83,7 +83,9 @@ def test_a_corrected_mean_covers_and_gains_on_ratings_alone() -> None:
         ({"bias": 1}, {"runs": 1}, "give more"),
     ],
 )
-def test_wrong_wishes(wanted: dict[str, float], settings: dict[str, Any], message: str) -> None:
+def test_half_widths_and_settings_that_cannot_be_planned(
+    wanted: dict[str, float], settings: dict[str, Any], message: str
+) -> None:
     with pytest.raises(AnalysisError, match=message):
         plan(Components(), wanted, PlanSettings(**settings))
 

@@ -98,6 +98,8 @@ def test_intervals_follow_shift_and_scale_and_never_grow(
         ([1.0], (5, 5), "in order"),
     ],
 )
-def test_wrong_arguments(values: list[float], bounds: tuple[float, float], message: str) -> None:
+def test_wrong_arguments_of_the_stopping_rule(
+    values: list[float], bounds: tuple[float, float], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         confidence_sequence(values, bounds)

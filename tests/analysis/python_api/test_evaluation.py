@@ -92,7 +92,9 @@ def test_decisions_are_those_of_the_report(result: ccrs.Evaluation, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("without_drawing")
-def test_it_is_shown_plotted_and_written(result: ccrs.Evaluation, tmp_path: Path) -> None:
+def test_an_evaluation_is_shown_plotted_and_written(
+    result: ccrs.Evaluation, tmp_path: Path
+) -> None:
     assert len(result.plot().axes) == 1
     shown = result._repr_html_()
     assert "<ul><li>score: " in shown

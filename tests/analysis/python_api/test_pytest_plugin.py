@@ -16,7 +16,7 @@ def test_judge(ccrs_check):
 """
 
 
-def test_it_passes_and_fails_as_the_command_does(tmp_path: Path) -> None:
+def test_ccrs_check_passes_and_fails_as_the_command_does(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(SCORES)
     for gate, maximum in (("wide", 10), ("narrow", 1)):
         (tmp_path / f"{gate}.toml").write_text(GATE.format(maximum=maximum))

@@ -24,7 +24,7 @@ def test_every_id_that_is_referred_to_exists_and_no_other(drawing: Drawing) -> N
     assert all(name.startswith("key-") for name in ids)
 
 
-def test_words_stay(drawing: Drawing) -> None:
+def test_words_of_a_drawing_stay_text(drawing: Drawing) -> None:
     assert ">people</text>" in drawing.svg
     assert "font-family" not in drawing.svg
 

@@ -85,6 +85,6 @@ def test_composed_ac_far_below_people_is_said_to_be_made_unless_the_judge_is_as_
 
 
 @pytest.mark.parametrize("frame", [simulated()[lambda f: f["scorer"] == "judge"], simulated()[:0]])
-def test_without_people_there_is_none(frame: pd.DataFrame) -> None:
+def test_no_contradiction_is_noted_without_people(frame: pd.DataFrame) -> None:
     if len(frame):
         assert notes(frame) == []

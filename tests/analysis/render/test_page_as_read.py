@@ -42,7 +42,7 @@ def page(browser: Browser, report: Path) -> Iterator[Page]:
         yield opened
 
 
-def test_it_is_short_and_light(page: Page, report: Path) -> None:
+def test_the_page_is_short_and_light(page: Page, report: Path) -> None:
     assert report.stat().st_size < 1_000_000
     assert page.evaluate("document.documentElement.scrollHeight") <= 6 * WIDE["height"]
     first = page.evaluate(
@@ -52,7 +52,7 @@ def test_it_is_short_and_light(page: Page, report: Path) -> None:
     assert max(first) <= WIDE["height"], "agreement and answers are on the first screen"
 
 
-def test_its_words_and_figures_are_few(page: Page, report: Path) -> None:
+def test_the_page_has_few_words_and_figures(page: Page, report: Path) -> None:
     words = page.evaluate(
         """() => {
             const body = document.body.cloneNode(true);

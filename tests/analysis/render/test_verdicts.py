@@ -276,7 +276,7 @@ def test_no_human_rating_leaves_nothing_to_say() -> None:
     )
 
 
-def test_no_judge_is_said() -> None:
+def test_a_verdict_without_a_judge_says_so() -> None:
     frame = simulated()
     verdict = only(analyse(table(frame[frame["scorer"] != "judge"]), options=QUICK))
     assert verdict.sentence == "QR: people rated 36 responses; there is no judge to compare."

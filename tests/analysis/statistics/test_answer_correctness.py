@@ -147,7 +147,7 @@ def test_a_weight_of_0_or_1_composes_nothing(weight: float) -> None:
     assert "one part alone" in str(unit_check([1.0], weight).reason)
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_the_unit_of_no_values_is_not_told() -> None:
     assert unit_check([np.nan], 0.7).reason == "there are no values"
 
 
@@ -155,7 +155,9 @@ def test_nothing_is_told_of_nothing() -> None:
     st.lists(st.tuples(st.integers(0, 100), st.booleans()), min_size=1, max_size=40),
     st.sampled_from([0.7, 0.5, 2 / 3, 0.9, 0.35]),
 )
-def test_it_never_says_the_other(pairs: list[tuple[int, bool]], weight: float) -> None:
+def test_the_check_of_the_unit_never_names_the_wrong_unit(
+    pairs: list[tuple[int, bool]], weight: float
+) -> None:
     llm = np.array([k for k, _ in pairs], dtype=float)
     em = np.array([100.0 if match else 0.0 for _, match in pairs])
     assert unit_check(composed_ac_as_published(llm, em, weight), weight).unit != "consistent"

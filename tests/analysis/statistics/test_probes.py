@@ -14,11 +14,11 @@ def part(values: list[float], query: list[int], dropped: int = 0) -> Part:
     return Part(np.array(values, dtype=float), np.array(query, dtype=np.int64), dropped)
 
 
-def test_by_hand() -> None:
+def test_shifts_of_probes_by_hand() -> None:
     family = query_means([part([1, 2, 6], [0, 0, 1], 2), part([], [])], 3)
     # The mean of three; without query 0 it is 6, without query 1 it is 1.5.
     weights = np.array([[1.0, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]])
-    values_of_weights = family.of_weights(weights)
+    values_of_weights = family.weighted_statistic(weights)
     np.testing.assert_array_equal(values_of_weights[:, 0], [3, 6, 1.5, 3, np.nan])
     assert np.isnan(values_of_weights[:, 1]).all()
     assert family.n_responses.tolist() == [3, 0]
@@ -33,9 +33,9 @@ def test_each_is_the_weighted_mean_of_its_responses(seed: int, queries: int, siz
     rng = np.random.default_rng(seed)
     values, query = rng.normal(size=size), rng.integers(queries, size=size)
     weights = rng.integers(0, 3, size=(4, queries)).astype(float)
-    values_of_weights = query_means([Part(values, query.astype(np.int64))], queries).of_weights(
-        weights
-    )
+    values_of_weights = query_means(
+        [Part(values, query.astype(np.int64))], queries
+    ).weighted_statistic(weights)
     for row, mean in zip(weights, values_of_weights[:, 0], strict=True):
         repeated = np.repeat(values, row[query].astype(int))
         assert mean == pytest.approx(repeated.mean()) if repeated.size else np.isnan(mean)
@@ -105,7 +105,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         difference_of_means([1.0], [True, False], [False], [0])
 
 
-def test_its_interval_covers_what_it_says() -> None:
+def test_the_interval_of_a_shift_covers_at_its_level() -> None:
     rng = np.random.default_rng(5)
     queries, samples, covered = 40, 400, 0
     resampling = QueryResampling(queries)

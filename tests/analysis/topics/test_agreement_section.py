@@ -21,7 +21,7 @@ def tables(analysis: Analysis) -> set[str]:
     return {t.key for t in part.tables} if part else set()
 
 
-def test_it_says_what_agreement_means_for_pairs_values_and_systems() -> None:
+def test_the_section_says_what_agreement_means_for_pairs_values_and_systems() -> None:
     sentences = list(reading(analysed(non_inferiority_margin=0.1, bias_margin=20.0)))
     assert sentences[0].startswith("Of two responses to a query, judge prefers the one that people")
     assert "% [" in sentences[0]

@@ -164,7 +164,7 @@ def test_against_an_adjudicated_value_levels_are_not_split() -> None:
     assert {e.scorers for e in estimates} == {("judge", "rater-1")}
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
+def test_calibration_with_the_same_seed_has_the_same_figures() -> None:
     frame = simulated(queries=20, missing=0.2)
     first, second = ([e.as_json() for e in estimates_of(frame)] for _ in range(2))
     assert first == second

@@ -39,7 +39,7 @@ def composites(scores: ScoreTable, overall: str | None = "overall") -> EstimateL
     return EstimateList(tuple(composite(context)))
 
 
-def test_nothing_unasked() -> None:
+def test_no_composite_is_made_unasked() -> None:
     assert not composites(table(with_overall()), None).records
 
 
@@ -66,7 +66,7 @@ def test_planted_weights_are_found() -> None:
             assert r[LEARNED] > max(r[name] for name in CONSTRUCTS)
 
 
-def test_another_scale_changes_no_correlation() -> None:
+def test_the_scale_of_a_judge_changes_no_correlation_of_the_composite() -> None:
     frame = with_overall()
     other = frame.copy()
     judged = (other["scorer"] == "judge") & (other["construct"] == "CC")
@@ -111,7 +111,7 @@ def test_measured_coverage_is_with_the_intervals_that_cover_too_little() -> None
             assert "measured_coverage" not in r.params
 
 
-def test_page() -> None:
+def test_the_section_of_the_composite() -> None:
     analysis = analyse(table(with_overall()), options=Options(resamples=100, overall="overall"))
     part = chapter(section.SECTION, analysis)
     assert part is not None

@@ -139,7 +139,7 @@ def only(result: EstimateList) -> Estimate:
     return result.records[0]
 
 
-def test_nothing_to_correct() -> None:
+def test_a_table_without_anything_to_correct() -> None:
     everything = only(corrected_of(table(simulated())))
     assert "no correction is needed" in str(everything.reason)
     judged = simulated()
@@ -260,7 +260,9 @@ def test_crowded_ratings_carry_their_measured_coverage() -> None:
 
 
 @pytest.mark.parametrize("scale", [POINTS, None])
-def test_page(frame: pd.DataFrame, scale: Scale | None, tmp_path: Path) -> None:
+def test_the_section_of_corrected_means(
+    frame: pd.DataFrame, scale: Scale | None, tmp_path: Path
+) -> None:
     analysis = analyse(table(frame, scale), options=Options(resamples=100))
     part = chapter(section.SECTION, analysis)
     assert part is not None

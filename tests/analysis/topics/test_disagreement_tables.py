@@ -100,5 +100,5 @@ def test_without_reasons_there_is_no_column_for_them_and_no_more_than_enough(
     ],
     ids=["short", "lines", "cut", "isolate", "surrogate"],
 )
-def test_quoted(text: str, most: int, shown: str) -> None:
+def test_long_texts_are_quoted_shortened(text: str, most: int, shown: str) -> None:
     assert quoted(text, most) == shown

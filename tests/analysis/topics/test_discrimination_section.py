@@ -11,7 +11,7 @@ from analysis.core.analysis import Analysis
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.pipeline.sections import headings
 from analysis.render.formatting import p_value
-from analysis.render.verdicts import speaking
+from analysis.render.verdicts import verdict_subjects
 from analysis.topics.discrimination.estimates import discrimination
 from analysis.topics.discrimination.figures import asl_curves, system_differences
 from analysis.topics.discrimination.section import declared_hypotheses, differences, power, reading
@@ -111,4 +111,4 @@ def test_metrics_of_shared_passages_are_not_compared_with_people() -> None:
     assert stated == [
         "retrieval: NDCG cannot distinguish systems: all responses to a query have the same score."
     ]
-    assert speaking(report) == [("QR", "judge")]
+    assert verdict_subjects(report) == [("QR", "judge")]

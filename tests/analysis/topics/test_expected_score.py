@@ -47,7 +47,9 @@ def test_a_mean_belongs_to_the_number_of_its_judge() -> None:
     assert judge_of_expected("k (expected)", ["j", "k (expected)"]) is None
 
 
-def test_both_are_compared_with_people_on_the_responses_that_have_both(analysis: Analysis) -> None:
+def test_written_and_expected_scores_are_compared_on_the_responses_that_have_both(
+    analysis: Analysis,
+) -> None:
     data = analysis.rated["QR"]
     both = np.isfinite(data.scorers["judge" + EXPECTED])
     assert both.sum() == 158

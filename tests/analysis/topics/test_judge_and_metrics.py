@@ -91,7 +91,9 @@ def test_a_difference_is_that_of_the_two_figures() -> None:
         (simulated(3, 8, {"f1": 9}, 12), "judge is not shown to order responses within a query be"),
     ],
 )
-def test_what_is_stated(frame: pd.DataFrame, sentence: str) -> None:
+def test_the_judge_is_stated_to_be_better_or_worse_than_a_metric(
+    frame: pd.DataFrame, sentence: str
+) -> None:
     assert f"QR: {sentence}" in stated(frame)
 
 

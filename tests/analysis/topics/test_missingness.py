@@ -49,7 +49,7 @@ def test_the_whole_mean_lies_within_the_bounds() -> None:
     assert high.value - low.value == pytest.approx(100 / 3)
 
 
-def test_they_gather_where_people_rate_low() -> None:
+def test_missing_scores_gather_where_people_rate_low() -> None:
     bands = estimates_of(refusing()).select("missing_share_by_band")
     assert [e.params["band"] for e in bands] == [1, 2, 3]
     assert {e.params["of"] for e in bands} == {"human reference"}

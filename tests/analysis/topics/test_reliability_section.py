@@ -100,7 +100,7 @@ def test_degenerate_tables_are_reported(name: str, scale: Scale | None, tmp_path
     ],
     ids=["0 to 1", "1 to 5", "0 to 10"],
 )
-def test_other_scales_are_reported(
+def test_reliability_is_reported_on_every_kind_of_scale(
     change: Callable[["pd.Series[float]"], "pd.Series[float]"], scale: Scale, tmp_path: Path
 ) -> None:
     frame = simulated(queries=20, missing=0.2)

@@ -230,7 +230,7 @@ def test_odd_tables_give_reasons_not_errors(name: str) -> None:
         assert e.has_interval or e.reason or e.statistic == "mtmm_smallest_eigenvalue", e
 
 
-def test_other_scales_make_no_difference() -> None:
+def test_the_scale_of_a_judge_changes_no_correlation_of_constructs() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     half = frame.assign(
         value=np.where(frame["scorer"] == "judge", frame["value"] / 100, frame["value"])

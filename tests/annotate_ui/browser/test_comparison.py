@@ -96,7 +96,7 @@ def test_a_choice_waits_for_the_connection_and_is_stored_once(
     assert stored_decisions(rater)[-1] == ("QR", None, "cannot_judge")
 
 
-def test_another_tab_is_not_overwritten_silently(
+def test_a_choice_in_another_tab_is_not_overwritten_silently(
     study: Study, serve: Serve, arrive: Arrive
 ) -> None:
     rater, page = begin(study, serve, arrive)

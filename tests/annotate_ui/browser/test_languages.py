@@ -44,7 +44,7 @@ def test_german_from_the_link_to_a_conflict(study: Study, serve: Serve, arrive: 
 
 @SIZES
 @pytest.mark.parametrize("layout", ["single", "side by side"])
-def test_from_right_to_left(
+def test_pages_from_right_to_left(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int], layout: str
 ) -> None:
     together = layout == "side by side"

@@ -64,7 +64,7 @@ def test_a_stale_tab_is_warned_and_the_rater_chooses(newcomer: Newcomer) -> None
     assert revisions(ben, "CC") == [(1, 30), (2, 31)]
 
 
-def test_both_tabs_commit_at_one_moment(newcomer: Newcomer) -> None:
+def test_two_tabs_that_commit_at_one_moment_make_two_revisions(newcomer: Newcomer) -> None:
     anna = newcomer()
     first = anna.begin()
     rate_step(first, 10)
@@ -86,7 +86,7 @@ def test_both_tabs_commit_at_one_moment(newcomer: Newcomer) -> None:
     assert len(revisions(anna, "CC")) == 1
 
 
-def test_the_same_value_in_both_tabs_is_one_revision(newcomer: Newcomer) -> None:
+def test_an_equal_value_in_two_tabs_is_one_revision(newcomer: Newcomer) -> None:
     anna = newcomer()
     first = anna.begin()
     rate_step(first, 10)
@@ -140,7 +140,7 @@ def test_a_double_click_on_begin_and_on_start_is_one_click(newcomer: Newcomer) -
     expect(anna.page.locator("h1")).to_contain_text("Response 2 of 2")
 
 
-def test_another_rater_in_the_same_browser_gets_nothing_of_the_first(newcomer: Newcomer) -> None:
+def test_a_second_rater_in_the_same_browser_gets_nothing_of_the_first(newcomer: Newcomer) -> None:
     anna, other = newcomer(), newcomer()
     page = anna.begin()
     # Her tab alone is without a connection until Ben has come in.

@@ -182,7 +182,7 @@ def test_a_typed_digit_does_not_count_before_enter_or_blur(begin: Begin) -> None
     assert [row.value for row in anna.ratings()] == [85]
 
 
-def test_other_values_are_hidden_and_shift_enter_goes_back(begin: Begin) -> None:
+def test_committed_values_are_hidden_and_shift_enter_goes_back(begin: Begin) -> None:
     _, page = begin()
     rate_step(page, 10)
     rate_step(page, 20)

@@ -68,7 +68,7 @@ def test_values_that_waited_for_the_connection_keep_their_time(study: Study, clo
         payload = commit(key, 50, active_seconds=seconds)
         save(study, rater, RatingPayload(step.item.public_id, step.stage.number, payload))
     with study.read() as connection:
-        assert sorted(active_seconds(connection).of_ratings.values()) == [40, 50]
+        assert sorted(active_seconds(connection).by_rating.values()) == [40, 50]
 
 
 def test_times_from_other_places_are_as_they_were_stored(study: Study) -> None:

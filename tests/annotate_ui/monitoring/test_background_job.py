@@ -10,7 +10,7 @@ from tests.annotate_ui.rated_campaign import fill, give
 
 
 @pytest.mark.slow
-def test_another_process_computes_the_same(
+def test_a_snapshot_of_a_separate_process_equals_one_of_this_process(
     any_study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(any_study)

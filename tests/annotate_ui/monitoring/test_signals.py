@@ -35,7 +35,7 @@ def test_a_constant_value_is_not_an_unusual_run() -> None:
     assert (run.length, run.expected, run.p) == (40, 40.0, 1.0)
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
+def test_the_longest_run_with_the_same_seed_is_the_same() -> None:
     values = np.random.default_rng(2).integers(0, 3, 80).astype(float)
     query = np.repeat(np.arange(20), 4)
     assert longest_run(values, query, 5) == longest_run(values, query, 5)

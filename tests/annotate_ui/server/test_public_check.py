@@ -91,7 +91,7 @@ def test_the_command_refuses_to_start(study: Study, secret: Path, words: tuple[s
     assert "Traceback" not in done.stderr
 
 
-def test_another_server_gets_the_same_pages_under_the_same_conditions(
+def test_another_wsgi_server_gets_the_pages_under_the_same_conditions(
     study: Study, secret: Path
 ) -> None:
     with pytest.raises(StudyError, match="Not ready for the internet"):

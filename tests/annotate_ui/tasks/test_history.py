@@ -40,7 +40,7 @@ def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None
     assert newest.public_id == first.item.public_id
 
 
-def test_it_is_shown_in_pages(any_study: Study) -> None:
+def test_the_history_is_shown_in_pages(any_study: Study) -> None:
     fill(any_study, queries=1)
     anna = give(any_study, "anna")
     assert anna is not None

@@ -157,7 +157,7 @@ def test_a_slot_of_another_channel_cannot_be_rated(any_study: Study, rater: int)
     assert ratings(any_study) == []
 
 
-def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
+def test_an_equal_value_under_a_new_construct_version_is_a_new_revision(
     any_study: Study, rater: int
 ) -> None:
     step = opened(any_study, rater)

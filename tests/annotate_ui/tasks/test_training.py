@@ -70,7 +70,9 @@ def test_a_rater_who_passes_continues_with_the_main_work(any_study: Study, anna:
     assert len(any_study.score_table()) == 1
 
 
-def test_another_attempt_has_new_responses_and_then_it_ends(any_study: Study, anna: int) -> None:
+def test_a_further_attempt_has_new_responses_and_the_last_one_ends_training(
+    any_study: Study, anna: int
+) -> None:
     teach(any_study, 7)
     configure(any_study, design={"training_attempts": 3})
     seen = go_through(any_study, anna, 10)

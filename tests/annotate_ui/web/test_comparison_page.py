@@ -80,7 +80,9 @@ def test_the_overview_counts_decisions_and_history_leads_back(campaign: Study, c
     assert "/compare/" not in ben.get("/rate/history").get_data(as_text=True)
 
 
-def test_others_strangers_and_forged_requests_get_nothing(campaign: Study, come: Come) -> None:
+def test_other_raters_strangers_and_forged_requests_get_no_comparison(
+    campaign: Study, come: Come
+) -> None:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
     browser, ben = come("anna"), come("ben")

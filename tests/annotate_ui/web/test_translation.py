@@ -411,5 +411,5 @@ def test_a_catalogue_that_can_not_be_used(
     [("en", "ltr"), ("ar", "rtl"), ("fa-IR", "rtl"), ("uz-Arab", "rtl"), ("az-Latn", "ltr")],
     ids=["en", "ar", "fa-IR", "uz-Arab", "az-Latn"],
 )
-def test_directions(language: str, wanted: str) -> None:
+def test_directions_of_languages(language: str, wanted: str) -> None:
     assert direction(language) == wanted

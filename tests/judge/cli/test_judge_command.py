@@ -127,7 +127,7 @@ def test_a_study_that_is_named_like_a_command(
     assert "has no responses yet" in str(done.exception)
 
 
-def test_it_works_where_an_event_loop_runs(campaign: Study, stub: Stub) -> None:
+def test_judging_works_where_an_event_loop_runs(campaign: Study, stub: Stub) -> None:
     async def as_in_a_notebook() -> int:
         return judge_study(
             campaign, OpenAISettings(base_url=stub.base_url, constructs=("QR",))

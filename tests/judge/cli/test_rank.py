@@ -60,7 +60,7 @@ def test_chosen_judges_and_measures(scores: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
-def test_written_figures(scores: Path, ending: str) -> None:
+def test_figures_of_a_ranking_are_written(scores: Path, ending: str) -> None:
     path = scores.with_name(f"judges.{ending}")
     result = run(scores, "--out", str(path))
     assert result.exit_code == 0, result.output
@@ -87,7 +87,7 @@ def test_what_cannot_be_compared(scores: Path, more: tuple[str, ...], says: str)
     assert says in result.output
 
 
-def test_one_judge_or_no_person(scores: Path) -> None:
+def test_a_ranking_of_one_judge_or_without_people(scores: Path) -> None:
     frame = pd.read_csv(scores)
     path = scores.with_name("few.csv")
     frame[frame["scorer_kind"] == "judge"].to_csv(path, index=False)

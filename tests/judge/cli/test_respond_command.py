@@ -208,7 +208,7 @@ def test_a_sample_of_prompts_tells_what_the_others_take(
     assert len(prompts) == len(set(prompts)) == 30
 
 
-def test_there_is_no_forecast_where_nothing_is_left_to_ask(
+def test_no_forecast_is_shown_where_nothing_is_left_to_ask(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
     scripted.answer = always(Answer("<answer>Yes.</answer>", prompt_tokens=7, completion_tokens=2))

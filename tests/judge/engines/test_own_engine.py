@@ -69,7 +69,7 @@ def _echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_echo")
-def test_its_option_is_one_of_the_command(campaign: Study) -> None:
+def test_the_option_of_an_own_engine_is_one_of_the_command(campaign: Study) -> None:
     names = {option.name for option in run.get_params(click.Context(run))}
     assert "echoed" in names
     text = CliRunner().invoke(cli, ["judge", "run", "--help"]).output
@@ -82,7 +82,7 @@ def test_its_option_is_one_of_the_command(campaign: Study) -> None:
 
 
 @pytest.mark.usefixtures("_echo")
-def test_its_option_is_refused_where_another_engine_is_meant(campaign: Study) -> None:
+def test_the_option_of_an_own_engine_is_refused_with_another_engine(campaign: Study) -> None:
     words = ["judge", str(campaign.folder), "--base-url", "http://localhost:1/v1"]
     done = CliRunner().invoke(cli, [*words, "--echoed", "83"])
     assert "--echoed: not available with the engine 'openai'" in str(done.exception)

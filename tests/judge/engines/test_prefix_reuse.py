@@ -23,7 +23,9 @@ def least(prompts: list[list[int]], block: int) -> float:
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=12), max_size=12), st.integers(1, 4))
-def test_it_is_what_comparing_all_prompts_gives(prompts: list[list[int]], block: int) -> None:
+def test_prefix_reuse_is_what_comparing_all_prompts_gives(
+    prompts: list[list[int]], block: int
+) -> None:
     reuse = PrefixReuse(block)
     for prompt in prompts:
         reuse.add_prompt(prompt)

@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 
 from judge.engines.vllm import scheduler_feed
 from judge.engines.vllm.chat_layout import chat_layout
-from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
+from judge.engines.vllm.engine_arguments import check_arguments, identity_arguments, recorded_only
 from judge.engines.vllm.model_loader import ModelSpec, engine_values
 from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
@@ -121,7 +121,7 @@ def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
     assert how == "digit by digit"
 
 
-def test_other_tokenizers_and_scales_have_no_score_tokens_with_the_reason() -> None:
+def test_tokenizers_and_scales_without_score_tokens_have_a_reason() -> None:
     pairs = {"10": [99], "100": [99, 48]}
     assert score_tokenization(Writes(pairs), HUNDRED)[0] is None
     numbers, how = score_tokenization(Writes(), Scale(min=1, max=20))
@@ -146,7 +146,7 @@ def test_arguments_that_belong_to_other_settings_are_refused(name: str, instead:
 
 def test_settings_that_change_no_score_are_not_part_of_the_identity() -> None:
     arguments = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
-    assert of_identity(arguments) == {"vllm.dtype": "bfloat16"}
+    assert identity_arguments(arguments) == {"vllm.dtype": "bfloat16"}
     assert recorded_only(arguments) == {"vllm.gpu_memory_utilization": 0.8}
 
 

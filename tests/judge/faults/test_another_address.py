@@ -20,7 +20,7 @@ def elsewhere() -> Iterator[Stub]:
         yield started
 
 
-def test_the_same_server_on_another_port_continues_the_run(
+def test_a_server_on_another_port_continues_its_run(
     small_study: Study, stub: Stub, elsewhere: Stub
 ) -> None:
     elsewhere.behave()

@@ -47,11 +47,11 @@ def test_what_the_probe_costs_counts(small_study: Study, stub: Stub) -> None:
     assert stub.log().judged == []
 
 
-def test_enough_is_enough(small_study: Study, stub: Stub) -> None:
+def test_a_largest_cost_that_suffices_stops_nothing(small_study: Study, stub: Stub) -> None:
     assert judged(small_study, stub, price=ONE_EACH, max_cost=1e6).judged == WHOLE
 
 
-def test_it_needs_prices(small_study: Study, stub: Stub) -> None:
+def test_a_largest_cost_needs_prices(small_study: Study, stub: Stub) -> None:
     result = commanded(small_study, stub, "--max-cost", "5")
     assert result.code == 2
     assert "max_cost: needs price as well" in result.errors

@@ -182,7 +182,9 @@ def test_invalid_formats_and_names_are_refused(
     assert export_run(campaign, "j", tmp_path / "run", "jsonl").rows == 12
 
 
-def test_the_command(campaign: Study, scripted: type[Scripted], tmp_path: Path) -> None:
+def test_the_command_exports_a_run(
+    campaign: Study, scripted: type[Scripted], tmp_path: Path
+) -> None:
     scripted.answer = always(Answer("12"))
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     words = ["export", str(campaign.folder), "j", "--out", str(tmp_path / "run.parquet")]

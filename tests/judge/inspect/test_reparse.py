@@ -44,7 +44,7 @@ def judged(any_study: Study, scripted: type[Scripted]) -> Study:
     return any_study
 
 
-def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
+def test_reparsing_with_an_unchanged_parser_finds_nothing_to_do(judged: Study) -> None:
     reparsed = reparse_run(judged, "j")
     assert (reparsed.read, reparsed.changed, reparsed.not_read) == (12, 0, 0)
     assert reparsed.parser_version == PARSER_VERSION
@@ -169,7 +169,7 @@ def test_whole_or_not_at_all(judged: Study, monkeypatch: pytest.MonkeyPatch) -> 
     assert not rows(judged, Reading)
 
 
-def test_not_while_the_run_is_under_way(judged: Study) -> None:
+def test_reparsing_is_refused_while_the_run_is_under_way(judged: Study) -> None:
     (run,) = rows(judged, JudgeRun)
     with sole_writer(judged, run.id, "j"):
         with pytest.raises(StudyError, match="Another process is working on the run 'j'"):
@@ -177,7 +177,9 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
         assert reparse_run(judged, "j", dry_run=True).read == 12
 
 
-def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reparsing_with_other_prompts_is_refused(
+    judged: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = replace(prompt_version(), passage_separator=" ")
     monkeypatch.setattr("judge.running.runs.load_metric", lambda *_: Ccrs(other))
     with pytest.raises(StudyError, match="are neither installed nor in the study"):
@@ -198,7 +200,7 @@ def test_values_stored_before_rules_were(judged: Study) -> None:
     assert (reparsed.changed, reparsed.values_changed, reparsed.not_read) == (1, 0, 1)
 
 
-def test_the_command(
+def test_the_command_reparses_a_run(
     campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted.answer = always(Answer("\x1b[2J 40"))

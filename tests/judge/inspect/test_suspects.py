@@ -35,7 +35,7 @@ def fill(study: Study) -> None:
     store(study, *rows)
 
 
-def test_they_are_flagged_counted_and_judged_all_the_same(
+def test_suspected_texts_are_flagged_counted_and_judged_all_the_same(
     study: Study, scripted: type[Scripted]
 ) -> None:
     fill(study)

@@ -126,7 +126,7 @@ def test_statements_on_the_same_passages_share_a_prompt() -> None:
     assert found == MetricValue(13 / 14, parts={"counted": 13, "of": 14, "cited": 13})
 
 
-def test_both_metrics_use_the_same_answers() -> None:
+def test_citation_recall_and_precision_use_the_same_answers() -> None:
     prompts = []
     for key in ("citation-recall", "citation-precision"):
         metric = load_metric(key)
@@ -136,7 +136,7 @@ def test_both_metrics_use_the_same_answers() -> None:
     assert len(prompts[0]) == 2
 
 
-def test_what_has_no_value() -> None:
+def test_citations_without_a_value() -> None:
     assert result("citation-recall", text=" ") == MissingValue("no_statements")
     assert result("citation-precision", text=" ") == MissingValue("no_statements")
     assert result("citation-precision", text="Ants go. Bees go.") == MetricValue(

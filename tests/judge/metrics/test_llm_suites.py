@@ -330,7 +330,7 @@ def test_each_metric_has_the_limit_of_its_own_prompts(
     }  # fmt: skip
 
 
-def test_other_system_messages_have_an_engine_of_their_own(
+def test_prompts_with_another_system_message_have_an_engine_of_their_own(
     study: Study, scripted: type[Scripted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(study, queries=1)

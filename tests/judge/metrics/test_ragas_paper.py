@@ -94,7 +94,9 @@ def test_what_cannot_be_read_is_missing(key: str, answers: list[str | Answer], r
         ("I cannot say.", None),
     ],
 )
-def test_there_is_one_verdict_for_each_statement_in_order(text: str, supported: int | None) -> None:
+def test_answers_have_one_verdict_for_each_statement_in_order(
+    text: str, supported: int | None
+) -> None:
     found = result("ragas-faithfulness", STATEMENTS, text, prompts=PAPER)
     if supported is None:
         assert found == MissingValue("labels_unreadable")

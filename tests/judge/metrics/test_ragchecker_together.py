@@ -121,7 +121,7 @@ def test_claims_are_shared_with_the_metrics_on_single_passages(
     assert all("numbered passages" in prompt for prompt in asked)
 
 
-def test_its_schema_is_what_is_read() -> None:
+def test_the_schema_of_the_check_is_what_is_read() -> None:
     metric = load_metric("ragchecker-together-faithfulness")
     asked = evaluate(
         metric, metric_input("together-faithfulness", 3), TogetherChecker(CLAIMS, ENTAILS)

@@ -18,7 +18,7 @@ GRADES = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
         "\ufeffquery_id,document,relevance\r\nq1,d1,2.0\r\nq1,d2,0\r\nq2,d1,1\r\n",
     ],
 )
-def test_layouts(tmp_path: Path, text: str) -> None:
+def test_layouts_of_relevance_judgments(tmp_path: Path, text: str) -> None:
     file = tmp_path / "qrels"
     file.write_text(text, encoding="utf-8")
     assert read_relevance(file) == GRADES

@@ -122,7 +122,7 @@ def test_a_table_that_cannot_be_used_is_refused(campaign: Study, settings: str, 
         prompt_version("yes-no", campaign.folder)
 
 
-def test_other_values_are_another_version(campaign: Study) -> None:
+def test_labels_with_other_values_are_another_prompt_version(campaign: Study) -> None:
     before = prompt_version(write(campaign), campaign.folder)
     after = prompt_version(write(campaign, VERSION.replace("50", "60")), campaign.folder)
     assert before.hash != after.hash

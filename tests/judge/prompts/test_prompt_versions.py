@@ -166,7 +166,7 @@ def test_a_copy_is_the_same_words_until_they_are_changed(study: Study) -> None:
     folder = copy_version(study.folder, "mine", "ccrs-rationale-v1")
     assert folder == study.folder / "prompts" / "mine"
     assert prompt_version("mine", study.folder).hash == prompt_version("ccrs-rationale-v1").hash
-    (mine,) = (version for version in list_versions(study.folder) if version.of_study)
+    (mine,) = (version for version in list_versions(study.folder) if version.in_study)
     assert mine.constructs == ("AC", "CC", "ID", "IR", "QR")
     for name in ("mine", "ccrs-paper-v1"):
         with pytest.raises(StudyError, match="already"):

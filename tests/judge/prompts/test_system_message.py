@@ -38,7 +38,7 @@ def version(campaign: Study) -> str:
     return "strict"
 
 
-def test_it_is_sent_before_each_prompt_and_makes_another_run(
+def test_a_system_message_is_sent_before_each_prompt_and_makes_another_run(
     campaign: Study, stub: Stub, version: str
 ) -> None:
     plain = OpenAISettings(base_url=stub.base_url, model="stub-judge", constructs=("QR",))
@@ -51,7 +51,7 @@ def test_it_is_sent_before_each_prompt_and_makes_another_run(
     assert [run.name for run in list_runs(campaign)] == ["stub-judge", "s"]
 
 
-def test_it_belongs_to_the_hash(campaign: Study, version: str) -> None:
+def test_a_system_message_belongs_to_the_hash(campaign: Study, version: str) -> None:
     with_system, paper = prompt_version(version, campaign.folder), prompt_version(PAPER)
     assert with_system.system == SYSTEM
     assert with_system.templates == paper.templates
@@ -68,7 +68,7 @@ def test_a_batch_has_it(campaign: Study, version: str, tmp_path: Path) -> None:
     assert {tuple(part["role"] for part in message) for message in first} == {("system", "user")}
 
 
-def test_it_is_shown_with_the_prompts_of_a_response(
+def test_a_system_message_is_shown_with_the_prompts_of_a_response(
     campaign: Study, scripted: type[Scripted], version: str
 ) -> None:
     plain = ScriptedSettings(name="plain", constructs=("QR",), limit=1)

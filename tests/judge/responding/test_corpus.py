@@ -30,7 +30,7 @@ def test_beir_is_read_from_its_folder(tmp_path: Path) -> None:
     assert read_questions(queries) == [CorpusQuery("q1", "Why?")]
 
 
-def test_other_files_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_files_of_a_corpus_folder_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     written(tmp_path / "b.jsonl", {"id": "2", "text": "Two."}, {"id": "3", "text": " "})
     (tmp_path / "a.csv").write_text("id,passage\n1,One.\n")
     (tmp_path / "notes.md").write_text("none of them")

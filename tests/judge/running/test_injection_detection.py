@@ -31,7 +31,7 @@ def test_the_injections_of_the_probes_are_found(probe: object) -> None:
 
 
 @pytest.mark.parametrize("probe", [p for p in PROBES if p.kind != "injection"], ids=lambda p: p.key)
-def test_other_probes_are_not(probe: object) -> None:
+def test_probes_without_an_injection_are_not_suspected(probe: object) -> None:
     change = probe.alter(replace(CONTENT))
     made = change.applied(CONTENT)
     assert not is_suspected("\n\n".join([made.text, *made.passages]), LABELS)

@@ -5,7 +5,7 @@ from judge.running.runs import sole_writer
 from study import Study, StudyError
 
 
-def test_it_is_free_again_afterwards(any_study: Study) -> None:
+def test_the_lock_of_a_run_is_free_again_afterwards(any_study: Study) -> None:
     for _ in range(2):
         with sole_writer(any_study, 1, "j") as confirm:
             confirm()

@@ -8,7 +8,7 @@ from study import Study, StudyError
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 
-def test_it_counts_what_a_run_asks(any_study: Study, scripted: type[Scripted]) -> None:
+def test_a_preview_counts_what_a_run_asks(any_study: Study, scripted: type[Scripted]) -> None:
     fill(any_study)
     for settings, run in (
         (ScriptedSettings(), None),

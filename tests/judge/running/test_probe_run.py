@@ -89,7 +89,7 @@ def test_a_stored_change_makes_the_very_prompt_again(
             assert row["value"] == float(scored(prompt).text or "")
 
 
-def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(
+def test_a_probe_run_goes_on_where_it_stopped_and_asks_nothing_twice(
     judged: Study, scripted: type[Scripted]
 ) -> None:
     scripted.stop_after = 10

@@ -80,7 +80,7 @@ def whole(judged: Path, endpoint: TinyModel) -> Path:
     return folder
 
 
-def test_the_same_prompt_gets_the_same_score_and_an_altered_one_need_not(whole: Path) -> None:
+def test_a_repeated_prompt_gets_an_equal_score_and_an_altered_one_need_not(whole: Path) -> None:
     asked = rows(whole)
     with closing(sqlite3.connect(f"file:{whole}/study.db?mode=ro", uri=True)) as database:
         judged = {

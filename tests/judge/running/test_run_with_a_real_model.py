@@ -193,7 +193,7 @@ def test_the_endpoint_answers_and_refuses_as_others_do(endpoint: TinyModel) -> N
     assert (status, error["error"]["param"]) == (400, "top_logprobs")
 
 
-def test_its_answers_are_scores(judged: Path) -> None:
+def test_answers_of_a_real_model_are_scores(judged: Path) -> None:
     rows = judgments(judged)
     assert len(rows) == WHOLE
     asked = [row for row in rows if row["rule"] != "empty_response"]
@@ -264,7 +264,7 @@ def test_the_report_compares_the_judge_with_people(judged: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("like_vllm", [False, True], ids=["likeliest-tokens", "tokens-of-scores"])
-def test_its_probabilities_make_a_second_scorer(
+def test_probabilities_of_a_real_model_make_a_second_scorer(
     like_vllm: bool, model: Path, example: Path, tmp_path: Path
 ) -> None:
     folder = copytree(example, tmp_path / "study")
@@ -298,7 +298,7 @@ def test_its_probabilities_make_a_second_scorer(
     assert expected.nunique() > parsed.nunique()
 
 
-def test_both_request_forms_give_the_same_probabilities(model: Path, tmp_path: Path) -> None:
+def test_plain_and_vllm_requests_give_the_same_probabilities(model: Path, tmp_path: Path) -> None:
     plain: dict[str, Any] = {
         "model": MODEL,
         "messages": [{"role": "user", "content": "A score?"}],

@@ -153,7 +153,9 @@ def test_limit_reports_what_is_left(campaign: Study, scripted: type[Scripted]) -
     assert len(scripted.asked) == 10
 
 
-def test_another_configuration_is_another_run(campaign: Study, scripted: type[Scripted]) -> None:
+def test_judging_with_another_configuration_is_another_run(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
     first = judge_study(campaign, ScriptedSettings(limit=1))
     second = judge_study(campaign, ScriptedSettings(limit=1, temperature=0.5))
     assert (first.run, second.run) == ("scripted", "scripted (2)")

@@ -67,7 +67,7 @@ def test_a_context_has_one_order_and_a_seed_another(
     assert len({plain, *by_seed}) == 3
 
 
-def test_it_belongs_to_the_run_and_the_shown_prompt_is_the_one_asked(
+def test_the_shuffle_belongs_to_the_run_and_the_shown_prompt_is_the_one_asked(
     shared: Study, scripted: type[Scripted]
 ) -> None:
     judge_study(shared, ScriptedSettings(name="shuffled", shuffle_passages=3))

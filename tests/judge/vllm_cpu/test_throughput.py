@@ -12,7 +12,9 @@ from tests.judge.vllm_cpu.process import environment, vllm_python
 pytestmark = pytest.mark.model
 
 
-def test_it_prints_speed_share_of_vllms_own_processor_time_and_storing(tmp_path: Path) -> None:
+def test_the_benchmark_prints_speed_share_of_vllms_own_processor_time_and_storing(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "result.json"
     sizes = ["--queries", "1", "--context-words", "100", "--repeats", "1", "--out", str(out)]
     done = subprocess.run(

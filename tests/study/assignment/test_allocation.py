@@ -134,7 +134,7 @@ def test_linked_means_that_one_can_be_reached_from_every_other(
     assert connected(pairs) == (reached == {rater for rater, _ in pairs})
 
 
-def test_those_who_may_not_take_a_block_are_not_given_it() -> None:
+def test_raters_who_may_not_take_a_block_are_not_given_it() -> None:
     blocks = blocks_of(20, 1)
     eligible = [frozenset({0, 1}) if index % 2 else frozenset({2}) for index in range(20)]
     chosen = choose_raters(

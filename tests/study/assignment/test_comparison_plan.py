@@ -147,7 +147,7 @@ def test_a_larger_share_and_further_queries_add_without_taking_away(tmp_path: Pa
     study.close()
 
 
-def test_the_same_seed_gives_the_same_plan(tmp_path: Path) -> None:
+def test_a_plan_of_comparisons_with_the_same_seed_is_the_same(tmp_path: Path) -> None:
     plans = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         study = campaign(tmp_path / name, 0.5, seed=seed)

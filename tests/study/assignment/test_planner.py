@@ -111,7 +111,7 @@ def test_raters_without_a_shared_response_are_told_apart(study: Study) -> None:
     assert not assign(study, 2, per_item=1).connected
 
 
-def test_the_same_seed_gives_the_same_plan(tmp_path: Any) -> None:
+def test_a_plan_of_ratings_with_the_same_seed_is_the_same(tmp_path: Any) -> None:
     plans = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         made = Study.create(tmp_path / name, f"seed = {seed}\n")

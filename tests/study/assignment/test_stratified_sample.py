@@ -211,7 +211,7 @@ def was_given(answer: FrameResponse, purpose: str) -> ExistingAssignment:
 
 def drawn_as_stored(frame: SamplingFrame, drawn: Callable[[SamplingFrame, int], Sample]) -> None:
     """Assert that units are drawn as often as their probabilities say."""
-    by_queries = drawn(frame, 0).of_queries
+    by_queries = drawn(frame, 0).draws_queries
     ids = list(frame.questions) if by_queries else [answer.id for answer in frame.answers]
     query_of = {answer.id: answer.query for answer in frame.answers}
     value = {

@@ -86,7 +86,7 @@ def test_in_a_terminal_it_asks_before_it_stores(study: Study) -> None:
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("option", ["--yes", "--json", "--dry-run"])
-def test_it_does_not_ask_when_told_so(study: Study, option: str) -> None:
+def test_assign_does_not_ask_when_told_so(study: Study, option: str) -> None:
     fill(study, 2)
     result = run(study, "--raters", "2", "--per-item", "1", option)
     assert "Store this?" not in result.output

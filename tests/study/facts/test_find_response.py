@@ -9,7 +9,7 @@ from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 
 
-def test_it_finds_what_the_index_of_the_study_finds(any_study: Study) -> None:
+def test_find_response_finds_what_the_index_of_the_study_finds(any_study: Study) -> None:
     for system, key, text in (
         ("A", "r", "At 8."),
         ("B", "other", "At 8."),

@@ -127,7 +127,7 @@ def test_what_makes_no_jury_is_refused_with_its_reason(settings: str, message: s
         parse_config(settings)
 
 
-def test_neither_run_nor_rater_takes_the_name_of_a_jury(tmp_path: Path) -> None:
+def test_no_run_and_no_rater_takes_the_name_of_a_jury(tmp_path: Path) -> None:
     study = made(tmp_path)
     with pytest.raises(StudyError, match="scorer named 'three'"):
         find_or_begin(study, Conditions("openai", "m"), prompt_version(), 1, "three")

@@ -144,7 +144,7 @@ def test_a_response_of_several_systems_is_one_edited_value(any_study: Study) -> 
     )
 
 
-def test_another_choice_of_edits_is_refused(study: Study) -> None:
+def test_an_unknown_choice_of_edits_is_refused(study: Study) -> None:
     with pytest.raises(StudyError, match="before_reveal, last"):
         study.score_table("first")
 

@@ -16,7 +16,7 @@ def filled(any_study: Study) -> Study:
     return any_study
 
 
-def test_its_rows_are_those_of_the_compact_table(
+def test_rows_of_the_score_table_are_those_of_the_compact_table(
     filled: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("study.facts.score_table._ROWS_AT_ONCE", 2)

@@ -60,7 +60,7 @@ class TestRefused:
         assert "row 4, column value: 81 for 'r1A' by 'anna' on QR, repeat 0, but row 2" in message
         assert "has 80" in message
 
-    def test_another_value_than_the_stored_one(self, filled: Study, write: Write) -> None:
+    def test_a_value_that_differs_from_the_stored_one(self, filled: Study, write: Write) -> None:
         import_file(filled, write("a.csv", f"{HEAD}r1A,QR,anna,human,0,80\n"))
         message = refused(filled, write("b.csv", f"{HEAD}r1A,QR,anna,human,0,81\n"))
         assert "row 2, column value: 81" in message
@@ -275,7 +275,7 @@ class TestAcceptedByAStatedRule:
             stored = connection.exec_driver_sql("SELECT text FROM response ORDER BY id").scalars()
             assert list(stored) == ["a\r\nb", "c"]
 
-    def test_the_same_content_under_two_ids(self, study: Study, write: Write) -> None:
+    def test_equal_content_under_two_ids(self, study: Study, write: Write) -> None:
         same = response(1, "B", response="Answer 1 of A.")
         summary = import_file(study, write("r.jsonl", [response(1, "A"), same]))
         assert summary.added["responses"] == 1

@@ -59,7 +59,7 @@ def test_material_is_recognized_and_stored_without_a_system(any_study: Study, wr
     assert any_study.score_table().empty
 
 
-def test_the_same_again_changes_nothing(filled: Study, write: Write) -> None:
+def test_importing_material_again_changes_nothing(filled: Study, write: Write) -> None:
     import_file(filled, write("training.jsonl", [material()]))
     before = rows_of(filled)
     again = import_file(filled, write("training.jsonl", [material()]))

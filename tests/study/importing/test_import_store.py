@@ -43,7 +43,7 @@ def test_works_on_each_database(any_study: Study) -> None:
     assert dict(zip(table["system"], table["value"], strict=True)) == {"A": 5, "C": 7}
 
 
-def test_the_same_source_again_changes_nothing_and_says_when(study: Study) -> None:
+def test_importing_a_source_again_changes_nothing_and_says_when(study: Study) -> None:
     take(study, answer("x"), score(5))
     before = rows_of(study)
     again = take(study, answer("x"), score(5))
@@ -52,14 +52,14 @@ def test_the_same_source_again_changes_nothing_and_says_when(study: Study) -> No
     assert again.lines()[0].startswith("here was imported as test on 20")
 
 
-def test_another_source_with_some_of_the_rows_adds_the_others(study: Study) -> None:
+def test_a_source_with_some_stored_rows_adds_the_others(study: Study) -> None:
     take(study, answer("x"), score(5))
     summary = take(study, answer("x"), score(5), score(6, "ben"), sha256="1")
     assert summary.added == {"scores": 1}
     assert summary.already == {"responses": 1, "scores": 1}
 
 
-def test_other_options_are_another_import(study: Study) -> None:
+def test_a_source_with_other_options_is_another_import(study: Study) -> None:
     take(study, answer("x"))
     assert take(study, answer("x"), revise=True).imported_before is None
 
@@ -190,7 +190,7 @@ def test_conflicts_as_repeats_leave_stated_repeats_alone(study: Study) -> None:
         ("layout", "single", "side_by_side"),
     ],
 )
-def test_the_same_value_with_another_further_column_is_a_conflict(
+def test_an_equal_value_with_another_further_column_is_a_conflict(
     study: Study, column: str, first: object, second: object
 ) -> None:
     first_row, second_row = (

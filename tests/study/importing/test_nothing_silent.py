@@ -111,7 +111,9 @@ class TestWide:
         message = refused(filled, write("s.csv", f"{WIDE}r1A,anna,human,60,5\n"))
         assert "row 2, column QR: 60 for 'r1A' by 'anna' on QR" in message
 
-    def test_so_do_those_of_long_files_and_documents(self, filled: Study, write: Write) -> None:
+    def test_faults_name_the_column_of_long_files_and_documents(
+        self, filled: Study, write: Write
+    ) -> None:
         text = "response_id,construct_key,rater,kind,rating\nr1A,QR,anna,human,500\n"
         message = refused(filled, write("s.csv", text + "r1B,XX,anna,judge,5\n"))
         for column in ("row 2, column rating", "row 3, column construct_key", "column kind"):

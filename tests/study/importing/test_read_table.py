@@ -12,7 +12,7 @@ from tests.study.importing.conftest import Write
 HEAD = "query_id,response_id,system,construct,scorer,scorer_kind,value\n"
 
 
-def test_long(write: Write) -> None:
+def test_a_long_table_is_read(write: Write) -> None:
     frame = read_scores(write("s.csv", f"{HEAD}q1,r1,A,FL,anna,human,3\nq1,r1,B,FL,anna,human,3\n"))
     assert list(frame.columns) == list(SCORE_COLUMNS)
     assert frame["system"].tolist() == ["A", "B"]

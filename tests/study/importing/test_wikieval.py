@@ -158,7 +158,7 @@ def test_the_pairs_that_the_paper_prints_are_imported(study: Study, tmp_path: Pa
     }
 
 
-def test_the_same_file_again_adds_nothing(imported: Study, tmp_path: Path) -> None:
+def test_importing_a_file_again_adds_nothing(imported: Study, tmp_path: Path) -> None:
     again = import_file(imported, write(tmp_path))
     assert not any(again.added.values())
 

@@ -77,7 +77,7 @@ def test_no_secret_is_in_any_byte(owned: Study, tmp_path: Path, comments: bool) 
     owned.close()
 
 
-def test_it_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Path) -> None:
+def test_an_archive_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Path) -> None:
     done = archive(planted.study, tmp_path / "a.zip", comments=True)
     assert done.left_out["rows of invitation"] == 2
     top = unpacked(done.path, tmp_path / "out")
@@ -131,7 +131,7 @@ def test_the_settings_of_an_archive_are_the_studys_without_comments(tmp_path: Pa
     assert tomllib.loads(text) == wanted
 
 
-def test_another_database_changes_nothing_else() -> None:
+def test_setting_another_database_changes_no_other_setting() -> None:
     content = 'name = "x" # remark\ndatabase = "postgresql://a/b"\n[rating]\nlanguage = "de"\n'
     assert with_database(content, "postgresql://c/d") == content.replace("a/b", "c/d")
     hidden = 'name = """\ndatabase = 1\n"""\n"database" = "postgresql://a/b"  # on our server\n'

@@ -236,7 +236,7 @@ def test_a_full_database_is_not_restored_into(planted: Planted, tmp_path: Path) 
     assert not (tmp_path / "back").exists()
 
 
-def test_as_json(study: Study, tmp_path: Path) -> None:
+def test_backup_and_restore_as_json(study: Study, tmp_path: Path) -> None:
     done = backup(study, tmp_path)
     assert json.loads(json.dumps(done.as_json()))["bytes"] == done.path.stat().st_size
     back = restore(done.path, tmp_path / "back")

@@ -16,7 +16,7 @@ from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
 from tests.study.lifecycle.test_erase import files_of, texts_of
 
 
-def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
+def test_other_raters_save_during_erasure_and_no_save_fails(planted: Planted) -> None:
     study = planted.study
     (kept,) = [row["assignment_id"] for row in rows(study, RaterAnswer) if row["value"] == 40.0]
     stop, faults, saved = threading.Event(), [], []

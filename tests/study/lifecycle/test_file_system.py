@@ -30,7 +30,7 @@ def test_a_local_disk_is_fine(study: Study, kind: str) -> None:
     check_file_system(study, mounted(str(study.folder.parent.resolve()), kind))
 
 
-def test_this_machines_own_mounts_can_be_read(study: Study) -> None:
+def test_mounts_of_this_machine_can_be_read(study: Study) -> None:
     check_file_system(study)
 
 

@@ -33,7 +33,7 @@ def test_everything_is_in_it_and_nobody_else(planted: Planted, tmp_path: Path) -
     assert "token_hash" not in text
 
 
-def test_where_it_may_lie(planted_sqlite: Planted, tmp_path: Path) -> None:
+def test_where_an_export_of_a_rater_may_lie(planted_sqlite: Planted, tmp_path: Path) -> None:
     study = planted_sqlite.study
     with pytest.raises(StudyError, match="inside the study's folder"):
         export_rater(study, CODE, study.folder / "a.json")

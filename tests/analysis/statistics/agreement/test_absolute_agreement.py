@@ -82,7 +82,7 @@ def test_weights_are_repetitions_of_queries(weights: list[int], seed: int) -> No
             continue
         again = agreement_in_value(own_x, own_y, codes, scope)
         expected = [NA if why else p for why, p in zip(again.reasons, again.points(), strict=True)]
-        values_of_weights = family.of_weights(counts[None])[0]
+        values_of_weights = family.weighted_statistic(counts[None])[0]
         both = np.isfinite(values_of_weights) & np.isfinite(expected)
         assert values_of_weights[both] == pytest.approx(np.array(expected)[both], abs=1e-9)
 

@@ -26,7 +26,7 @@ def test_correlation_and_reliability_leave_out_a_query_together() -> None:
         assert corrected_r(weights)[0] == pytest.approx(by_hand(judge[left], table[left]))
 
 
-def test_it_undoes_the_error_of_raters() -> None:
+def test_disattenuation_undoes_the_error_of_raters() -> None:
     rng = np.random.default_rng(2)
     truth = rng.normal(size=4000)
     table = truth[:, None] + rng.normal(size=(4000, 2))
@@ -37,7 +37,7 @@ def test_it_undoes_the_error_of_raters() -> None:
     )
 
 
-def test_it_is_not_cut_off_above_1() -> None:
+def test_a_disattenuated_correlation_is_not_cut_off_above_1() -> None:
     rng = np.random.default_rng(3)
     shared = rng.normal(size=60)
     table = rng.normal(size=(60, 3)) + 0.3 * shared[:, None]

@@ -72,7 +72,7 @@ def test_soft_accuracies_of_exchangeable_judges() -> None:
     assert (p <= 0.05).sum() <= 12  # of 100, more once in 1,000
 
 
-def test_another_scale_of_one_judge_makes_no_difference() -> None:
+def test_calibrated_accuracies_of_exchangeable_judges_on_two_scales() -> None:
     calls = 0
     for seed in range(STUDIES):
         of = compared(seed)

@@ -12,7 +12,7 @@ NA = float("nan")
 
 
 @pytest.mark.parametrize("origin", [0.0, 1e6])
-def test_it_is_pearson_within_queries_with_queries_of_any_size(origin: float) -> None:
+def test_repeated_measures_correlation_is_pearson_within_queries_of_any_size(origin: float) -> None:
     rng = np.random.default_rng(0)
     query = np.sort(rng.integers(0, 12, 60))
     y = rng.normal(0, 1, 60) + 3 * rng.normal(size=12)[query] + origin

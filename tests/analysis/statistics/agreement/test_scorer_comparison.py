@@ -104,7 +104,7 @@ def test_pairs_that_share_no_query_are_not_counted() -> None:
     assert comparison.n_pairs == 1
 
 
-def test_the_same_scores_are_said_to_be_the_same() -> None:
+def test_two_scorers_with_equal_scores_are_said_to_be_equal() -> None:
     scores = np.random.default_rng(3).integers(0, 101, (12, 3)).astype(float)
     (comparison,) = two_scorers(table({"a": scores, "b": scores}), "a", "b")
     assert (comparison.equal, comparison.shift.value, comparison.moved.value) == (1.0, 0.0, 0.0)

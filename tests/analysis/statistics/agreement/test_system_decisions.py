@@ -36,7 +36,7 @@ def test_each_kind_of_decision(people: list[float], judge: list[float], expected
     assert decided.count(expected) == 1
 
 
-def test_both_decide_on_the_same_cells() -> None:
+def test_people_and_judge_decide_on_the_same_cells() -> None:
     people, judge = scores(3, [0, 3, 1]), scores(4, [0, 3, 1])
     judge[:10, 1] = NA
     spoiled = people.copy()

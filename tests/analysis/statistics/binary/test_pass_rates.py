@@ -33,7 +33,7 @@ def test_leaving_a_query_out_is_the_value_without_it() -> None:
     assert of(JUDGE, PEOPLE)(weights)[0] == pytest.approx(without.point)
 
 
-def test_reasons() -> None:
+def test_reasons_of_undefined_pass_rates() -> None:
     assert of(JUDGE, np.where(PEOPLE == 0, np.nan, PEOPLE)).reason == NO_RATES
     assert of(1 - JUDGE, PEOPLE).reason == BY_CHANCE
 

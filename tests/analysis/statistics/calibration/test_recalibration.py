@@ -38,7 +38,7 @@ def test_a_query_that_counts_twice_is_there_twice() -> None:
     weights = np.array([[2.0, 1, 0, 1, 1, 1]])
     copies = np.concatenate([np.flatnonzero(query == q) for q in (0, 0, 1, 3, 4, 5)])
     line = stats.linregress(judge[copies], human[copies])
-    values_of_weights = recalibration_line(judge, human, query).of_weights(weights)[0]
+    values_of_weights = recalibration_line(judge, human, query).weighted_statistic(weights)[0]
     assert values_of_weights == pytest.approx([line.slope, line.intercept])
 
 

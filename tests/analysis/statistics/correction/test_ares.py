@@ -35,7 +35,7 @@ def test_with_weight_1_and_a_separate_sample_ours_is_that_of_ares(
     sums = query_sums(y, f, np.arange(y.size), pool=np.isnan(y))
     ours = corrected(sums, lam=1.0)
     assert ours.value == pytest.approx(value, abs=1e-12)
-    spread = NormalDist().inv_cdf(0.975) * math.sqrt(ours.of_labels + ours.of_pool)
+    spread = NormalDist().inv_cdf(0.975) * math.sqrt(ours.label_error + ours.pool_error)
     assert spread == pytest.approx(half_width, abs=1e-12)
 
 

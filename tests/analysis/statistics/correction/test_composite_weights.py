@@ -24,7 +24,7 @@ def sample(seed: int, queries: int = 30) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 @given(st.integers(0, 10_000))
-def test_equals_scipy(seed: int) -> None:
+def test_composite_weights_equal_scipys_nnls(seed: int) -> None:
     scores, overall, query = sample(seed, queries=12)
     weights_family = composite_weights(scores, overall, query, 12)
     expected, _ = nnls(scores - scores.mean(axis=0), overall - overall.mean())
@@ -43,7 +43,7 @@ def test_of_weights_is_the_sample_with_queries_repeated() -> None:
     codes, (x, y) = repeated(times, query, scores, overall)
     expected = composite_weights(x, y, codes, int(codes.max()) + 1).points()
     family = composite_weights(scores, overall, query, 10)
-    assert family.of_weights(times[None, :].astype(float))[0] == pytest.approx(expected)
+    assert family.weighted_statistic(times[None, :].astype(float))[0] == pytest.approx(expected)
 
 
 def test_equal_constructs_share_their_weight() -> None:
@@ -90,7 +90,7 @@ def test_noise_is_not_turned_into_a_negative_correlation() -> None:
 
 
 @pytest.mark.parametrize("column", ["scores", "overall"])
-def test_no_variation(column: str) -> None:
+def test_composite_weights_need_variation(column: str) -> None:
     scores, overall, query = sample(4)
     if column == "scores":
         scores[:, 1] = 3

@@ -66,7 +66,7 @@ def test_a_width_that_labels_cannot_reach() -> None:
     assert "judged responses alone" in str(reason)
 
 
-def test_no_interval_no_plan() -> None:
+def test_without_an_interval_no_labels_are_planned() -> None:
     corrected_mean = corrected(query_sums([5, np.nan], [4, 5], [0, 1]))
     needed, reason = labels_needed(corrected_mean, 5, 1)
     assert np.isnan(needed)

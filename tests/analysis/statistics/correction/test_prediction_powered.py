@@ -45,7 +45,7 @@ def plain(human: np.ndarray, judge: np.ndarray, query: np.ndarray, weight: np.nd
 @pytest.mark.parametrize(
     ("lam", "value"), [(1.0, 0.6145), (0.0, 0.6), (0.880369, 0.612765), (0.978207, 0.614184)]
 )
-def test_textbook_example(lam: float, value: float) -> None:
+def test_corrected_mean_of_the_textbook_example(lam: float, value: float) -> None:
     # .6 + lambda (.5245 - .51); the last two are the tuned lambdas of two other conventions.
     assert corrected(textbook(), lam=lam).value == pytest.approx(value, abs=1e-6)
 
@@ -185,7 +185,7 @@ def test_ratings_alone_are_the_weighted_mean_with_a_t_interval() -> None:
         prediction_powered.t_quantile(0.975, corrected_mean.df) * labels.std(ddof=1) / np.sqrt(40)
     )
     assert corrected_mean.interval.high == pytest.approx(labels.mean() + reach)
-    assert corrected_mean.of_pool == 0
+    assert corrected_mean.pool_error == 0
 
 
 def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> None:
@@ -198,8 +198,8 @@ def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> No
     pool = 0.6 * (judge - judge.mean()) / 90
     covariance = labels @ pool
     assert abs(covariance) > 0.01 * (pool @ pool)
-    assert corrected_mean.of_labels == pytest.approx(labels @ labels)
-    assert corrected_mean.of_pool == pytest.approx(pool @ pool + 2 * covariance)
+    assert corrected_mean.label_error == pytest.approx(labels @ labels)
+    assert corrected_mean.pool_error == pytest.approx(pool @ pool + 2 * covariance)
 
 
 def test_difference_of_systems_is_paired() -> None:
@@ -434,7 +434,9 @@ def test_systems_that_share_a_lambda_share_their_labels() -> None:
         ([], [], "no labeled response"),
     ],
 )
-def test_undefined(human: list[float], judge: list[float], reason: str) -> None:
+def test_undefined_corrected_means_have_a_reason(
+    human: list[float], judge: list[float], reason: str
+) -> None:
     corrected_mean = corrected(query_sums(human, judge, np.arange(len(human)), 4))
     assert np.isnan(corrected_mean.value)
     assert corrected_mean.reason == reason
@@ -452,7 +454,7 @@ def test_intervals_that_are_withheld() -> None:
     assert "one query" in str(corrected(first, other).interval.reason)
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_of_a_corrected_mean() -> None:
     with pytest.raises(ValueError, match="both are"):
         query_sums([1, 2], [1], [0, 1])
     with pytest.raises(ValueError, match="probability"):

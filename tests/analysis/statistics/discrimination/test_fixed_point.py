@@ -41,7 +41,7 @@ def test_huge_values_around_a_level_keep_their_differences() -> None:
     assert integers.integers.tolist() == [0, 1, 3]
 
 
-def test_nothing_is_nothing() -> None:
+def test_missing_numbers_are_0_and_infinite_ones_are_refused() -> None:
     integers = fixed_point([np.nan, np.nan])
     assert integers.integers.tolist() == [0, 0]
     with pytest.raises(ValueError, match="infinite"):

@@ -34,7 +34,7 @@ def test_quartiles_of_the_paper_are_reachable() -> None:
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=3, max_size=30).filter(lambda x: np.ptp(x) > 0.01))
-def test_equals_scipy(values: list[float]) -> None:
+def test_population_statistics_equal_scipys(values: list[float]) -> None:
     p = population_statistics(values)
     assert p.geometric_mean == pytest.approx(stats.gmean(values), rel=1e-9)
     assert p.skewness == pytest.approx(stats.skew(values), abs=1e-6)
@@ -118,7 +118,7 @@ def test_shares_and_means_of_weights() -> None:
     codes = np.array(query)
     parts = (at_bound(values, 0, 100, "max"), at_bound(values, 0, 100, "min"), np.array(values))
     family = means([Averaged(part, codes) for part in parts], 3)
-    top, bottom, mean = family.of_weights(weights.astype(float)).T
+    top, bottom, mean = family.weighted_statistic(weights.astype(float)).T
     assert top == pytest.approx([0.5, 0.5, NA], nan_ok=True)
     assert bottom == pytest.approx([0.25, 0.5, NA], nan_ok=True)
     assert mean == pytest.approx([62.5, 50, NA], nan_ok=True)
@@ -126,7 +126,7 @@ def test_shares_and_means_of_weights() -> None:
     assert family.contributing[:, 2].tolist() == [True, True, False]
 
 
-def test_no_scores() -> None:
+def test_statistics_of_no_scores_have_a_reason() -> None:
     ties = tie_probability_of_weights([NA], [0])
     assert np.isnan(ties.point)
     assert ties.reason is not None

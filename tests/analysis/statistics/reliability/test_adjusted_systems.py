@@ -45,7 +45,7 @@ def nested(seed: int, overlap: float, raters: int = 4, severity: float = 10) -> 
 FIRST_PAIR = np.array([0]), np.array([1])
 
 
-def test_the_same_raters_on_every_system_are_balanced() -> None:
+def test_raters_who_rate_every_system_are_balanced() -> None:
     design = nested(0, 0)
     complete = Design(np.ones_like(design.ratings), design.query, design.produced)
     balance = rater_balance(complete.ratings, design.query, design.produced, QUERIES)

@@ -53,7 +53,7 @@ def test_krippendorffs_examples_a_and_b() -> None:
     assert krippendorff_alpha(b, "nominal") == pytest.approx(0.691964, abs=5e-7)
 
 
-def test_classic_file(shared_data: Path) -> None:
+def test_alpha_of_krippendorffs_published_tables(shared_data: Path) -> None:
     classic = json.loads((shared_data / "classic" / "classic.json").read_text(encoding="utf-8"))
     names = [name for name in classic if name.startswith("krippendorff")]
     assert len(names) == 4
@@ -154,7 +154,9 @@ def test_perfect_agreement_is_one(column: np.ndarray, raters: int, level: Level)
         (np.empty((0, 3)), "no response has two ratings"),
     ],
 )
-def test_degenerate_tables(level: Level, values: np.ndarray, reason: str) -> None:
+def test_alpha_of_degenerate_tables_has_a_reason(
+    level: Level, values: np.ndarray, reason: str
+) -> None:
     assert np.isnan(krippendorff_alpha(values, level))
     statistic = alpha_of_weights(values, np.zeros(len(values), dtype=int), level)
     assert statistic.reason is not None

@@ -85,7 +85,7 @@ def test_a_table_of_three_categories() -> None:
     assert value("gwet", THREE) == pytest.approx(0.849331, abs=5e-7)
 
 
-def test_classic_file(shared_data: Path) -> None:
+def test_fleiss_kappa_of_published_tables(shared_data: Path) -> None:
     text = (shared_data / "classic" / "classic.json").read_text(encoding="utf-8")
     classic = json.loads(text)
     for name in ("fleiss_1971", "fleiss_wikipedia"):

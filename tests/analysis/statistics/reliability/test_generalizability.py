@@ -45,7 +45,7 @@ def test_equals_the_analysis_of_variance_on_complete_data() -> None:
     assert g_study(values, query, system).variance == pytest.approx(expected)
 
 
-def test_is_unbiased_with_missing_cells() -> None:
+def test_variance_components_are_unbiased_with_missing_cells() -> None:
     rng = np.random.default_rng(1)
     result = []
     for _ in range(200):

@@ -50,7 +50,7 @@ def test_shrout_and_fleiss(form: Form) -> None:
         assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-7)
 
 
-def test_classic_file(shared_data: Path) -> None:
+def test_icc_of_the_table_by_shrout_and_fleiss(shared_data: Path) -> None:
     text = (shared_data / "classic" / "classic.json").read_text(encoding="utf-8")
     classic = json.loads(text)["shrout_fleiss_1979"]
     for name, expected in classic["computed"].items():
@@ -127,7 +127,7 @@ def test_undefined_exactly_when_there_is_a_reason(values: np.ndarray, form: Form
         (np.array([[0, 1], [1, 0]]), "add up to 0"),
     ],
 )
-def test_degenerate_tables(values: np.ndarray, reason: str) -> None:
+def test_icc_of_degenerate_tables_has_a_reason(values: np.ndarray, reason: str) -> None:
     query = np.arange(len(values))
     assert np.isnan(icc(values, "A,1"))
     assert reason in str(icc_undefined_reason(values, "A,1"))
@@ -189,7 +189,7 @@ def test_interval_contains_a_negative_estimate() -> None:
     assert interval.low < interval.high
 
 
-def test_what_has_no_interval() -> None:
+def test_icc_without_an_interval() -> None:
     with pytest.raises(ValueError, match="form A or C"):
         icc_interval(SHROUT_FLEISS, np.arange(6), "1,1")
     one_query = icc_interval(SHROUT_FLEISS, np.zeros(6, dtype=int))

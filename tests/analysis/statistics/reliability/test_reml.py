@@ -41,14 +41,14 @@ def test_raters_need_not_be_connected() -> None:
     assert np.isnan(icc(values, "A,1"))
 
 
-def test_bounds() -> None:
+def test_one_way_share_lies_between_0_and_1() -> None:
     same_within = np.array([[1, 1, NA], [2, 2, 2], [NA, 5, 5]])
     assert one_way_share(same_within) == 1
     opposed = np.array([[1, 9, NA], [9, 1, NA], [1, NA, 9]])
     assert one_way_share(opposed) == 0
 
 
-def test_undefined() -> None:
+def test_undefined_one_way_share_has_a_reason() -> None:
     assert "at least 2 rated responses" in str(one_way_undefined_reason([[1.0, 2.0]]))
     assert "two ratings" in str(one_way_undefined_reason([[1, NA], [NA, 2]]))
     assert "all ratings are 4" in str(one_way_undefined_reason([[4, 4.0], [4, 4]]))

@@ -22,10 +22,10 @@ def test_equals_the_definitions() -> None:
     weights = rng.integers(0, 3, 50)
     codes, (x, y) = repeated(weights, np.arange(50), first, later)
     again = repeat_agreement(x, y, codes).points()
-    assert family.of_weights(weights[None, :].astype(float))[0] == pytest.approx(again)
+    assert family.weighted_statistic(weights[None, :].astype(float))[0] == pytest.approx(again)
 
 
-def test_undefined() -> None:
+def test_undefined_repeat_agreement_has_a_reason() -> None:
     none = repeat_agreement([NA, 1], [2, NA], [0, 1])
     assert np.isnan(none.points()).all()
     assert "no response" in str(none.reasons[0])

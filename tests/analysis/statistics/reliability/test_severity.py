@@ -49,14 +49,16 @@ def test_a_weight_is_a_repetition() -> None:
     values, query = ratings(6, n=30), np.arange(30) // 3
     weights = np.array([1, 2, 0, 1, 1, 1, 1, 0, 3, 1])
     codes, (again,) = repeated(weights, query, values)
-    values_of_weights = severities(values, query).of_weights(weights[None, :].astype(float))[0]
+    values_of_weights = severities(values, query).weighted_statistic(
+        weights[None, :].astype(float)
+    )[0]
     assert values_of_weights == pytest.approx(severities(again, codes).points)
 
 
 def test_a_rater_of_one_query_is_missing_where_that_is_left_out() -> None:
     values = ratings(7, n=20, missing=0)
     values[1:, 0] = NA
-    values_of_weights = severities(values, np.arange(20)).of_weights((1 - np.eye(20))[:3])
+    values_of_weights = severities(values, np.arange(20)).weighted_statistic((1 - np.eye(20))[:3])
     assert np.isnan(values_of_weights[0, 0])
     assert np.isfinite(values_of_weights[0, 1:]).all()
     assert np.isfinite(values_of_weights[1:]).all()
@@ -73,7 +75,7 @@ def test_unconnected_raters_have_no_severity() -> None:
     assert np.isnan(severities(np.full((2, 2), NA), range(2)).points).all()
     # Connected on the sample, not without the response that links them.
     linked = np.vstack([apart, [NA, 3, 4, NA]])
-    assert np.isnan(severities(linked, range(5)).of_weights((1 - np.eye(5))[4:])).all()
+    assert np.isnan(severities(linked, range(5)).weighted_statistic((1 - np.eye(5))[4:])).all()
 
 
 def test_drift_is_the_slope_of_deviations() -> None:

@@ -106,13 +106,13 @@ def test_connected_groups() -> None:
         two_way([[1, 2, NA, NA], [NA, NA, 3, 4]])
 
 
-def test_no_ratings() -> None:
+def test_variance_components_of_no_ratings() -> None:
     c = variance_components(np.full((3, 2), NA))
     assert c.n_ratings == 0
     assert c.reason is not None
 
 
-def test_satterthwaite() -> None:
+def test_degrees_of_freedom_by_satterthwaite() -> None:
     assert satterthwaite_df([2.0], [7]) == pytest.approx(7)
     # Welch: (4/8 + 9/12)^2 / ((4/8)^2/7 + (9/12)^2/11).
     assert satterthwaite_df([4 / 8, 9 / 12], [7, 11]) == pytest.approx(

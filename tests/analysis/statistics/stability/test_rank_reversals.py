@@ -38,7 +38,7 @@ def test_two_repeats_by_hand() -> None:
     assert flips.opposite[0] == 0
 
 
-def test_other_queries_by_hand() -> None:
+def test_rank_reversals_with_other_queries_by_hand() -> None:
     flips = flips_of_queries(np.array([[3.0, 1], [5, 5], [6, 2]]))
     # Differences 2, 0, 4: mean 2, variance 4, its mean's 4/3.
     assert flips.value[0] == pytest.approx(chance(2 / np.sqrt(4 / 3)))

@@ -24,7 +24,7 @@ def test_four_responses_by_hand() -> None:
     assert by_measure["ccc"] == pytest.approx(2 * 450 / (425 + 500 + 25))
 
 
-def test_it_is_the_association_of_two_scorers() -> None:
+def test_agreement_of_two_runs_is_the_association_of_two_scorers() -> None:
     rng = np.random.default_rng(2)
     query = np.sort(rng.integers(0, 30, 120))
     base = rng.normal(80, 10, 120)
@@ -33,7 +33,7 @@ def test_it_is_the_association_of_two_scorers() -> None:
     pairs = [(0, 1), (0, 2), (1, 2)]
     family = run_agreement(scores, pairs, query, 30)
     weights = rng.integers(0, 3, (4, 30)).astype(float)
-    result = family.of_weights(weights).reshape(4, 3, 4)
+    result = family.weighted_statistic(weights).reshape(4, 3, 4)
     for place, (i, j) in enumerate(pairs):
         x, y = scores[:, i], scores[:, j]
         for number, name, scope in ((1, "mae", "pooled"), (2, "pearson", "within_query")):

@@ -31,7 +31,9 @@ def test_all_three_measures_equal_scipys_on_each_weighted_sample(step: float | N
     weights = np.random.default_rng(0).multinomial(20, np.full(20, 0.05), size=5).astype(float)
     moments, ranks = _family(x, y, query).family(), RankFamily(query, 20)
     assert ranks.add(ranked(x), ranked(y)) == 0
-    result = np.column_stack([moments.of_weights(weights), ranks.family().of_weights(weights)])
+    result = np.column_stack(
+        [moments.weighted_statistic(weights), ranks.family().weighted_statistic(weights)]
+    )
     for row, counts in zip(result, weights, strict=True):
         _, (a, b) = repeated(counts, query, x, y)
         both = np.isfinite(a) & np.isfinite(b)

@@ -109,7 +109,7 @@ def test_anchors_between_the_ends_have_their_place() -> None:
     ],
     ids=["only the ends", "too close", "too long"],
 )
-def test_other_anchors_are_next_to_or_below_each_other(anchors: dict[str, str]) -> None:
+def test_anchors_without_places_are_next_to_or_below_each_other(anchors: dict[str, str]) -> None:
     assert anchor_places(spec({"min": 0, "max": 100}, anchors)) == ()
 
 

@@ -38,7 +38,7 @@ def _address(rule: Rule) -> str:
     return re.sub(r"<(?:\w+:)?(\w+)>", lambda match: filled[match[1]], rule.rule)
 
 
-def test_there_are_as_many_routes_as_pages_need(app: Flask) -> None:
+def test_the_owner_has_as_many_routes_as_pages_need(app: Flask) -> None:
     assert len(routes(app)) > 20
 
 

@@ -169,7 +169,9 @@ def test_faults_are_reported_with_their_rows_and_nothing_is_stored(
     assert values(campaign) == {}
 
 
-def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., Path]) -> None:
+def test_a_repeated_answer_is_counted_and_not_used(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
     outcome = judge_study(campaign, settings(write(FIRST, FIRST)))
     assert outcome.judged == 1
     assert "Not used: 1 repeated answers." in outcome.notes

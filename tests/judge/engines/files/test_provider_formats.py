@@ -82,7 +82,9 @@ def test_a_message_is_an_answer() -> None:
         ("pause_turn", "pause_turn", None),
     ],
 )
-def test_other_ends_of_a_message(stop: str, finish: str, missing: str | None) -> None:
+def test_a_message_that_ended_early_is_missing_with_its_reason(
+    stop: str, finish: str, missing: str | None
+) -> None:
     answer = anthropic(message(stop=stop))
     assert isinstance(answer, Answer)
     assert (answer.text, answer.finish_reason, answer.missing) == ("", finish, missing)
@@ -176,7 +178,7 @@ def test_probabilities_of_a_candidate() -> None:
         ({"promptFeedback": {"blockReason": "SAFETY"}}, "content_filter", "content_filter"),
     ],
 )
-def test_other_ends_of_a_candidate(
+def test_a_candidate_that_ended_early_is_missing_with_its_reason(
     response: dict[str, Any], finish: str, missing: str | None
 ) -> None:
     answer = gemini(response=response)

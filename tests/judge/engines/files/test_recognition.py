@@ -49,7 +49,7 @@ def test_a_provider_is_known_by_its_lines(tmp_path: Path, line: Any, name: str |
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
-def test_other_tables_are_tables(tmp_path: Path, ending: str) -> None:
+def test_tables_in_every_format_are_recognized_as_tables(tmp_path: Path, ending: str) -> None:
     import pandas as pd
 
     path = tmp_path / f"a.{ending}"

@@ -259,12 +259,12 @@ def test_a_missing_or_invalid_file_is_reported(campaign: Study, tmp_path: Path) 
         judge_study(campaign, writing(tmp_path / "file"))
 
 
-def test_it_writes_or_reads(campaign: Study) -> None:
+def test_the_engine_needs_a_folder_for_requests_or_results(campaign: Study) -> None:
     with pytest.raises(StudyError, match="--requests FOLDER"):
         judge_study(campaign, FilesSettings(model="m"))
 
 
-def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:
+def test_writing_requests_needs_a_model(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--model"):
         judge_study(campaign, FilesSettings(requests=tmp_path / "x"))
 

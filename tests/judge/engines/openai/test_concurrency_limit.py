@@ -10,7 +10,7 @@ class Clock:
         return self.now
 
 
-def test_it_doubles_until_the_first_complaint_then_grows_by_one_a_round() -> None:
+def test_the_limit_doubles_until_the_first_complaint_then_grows_by_one_a_round() -> None:
     limit = ConcurrencyLimit(1000)
     assert limit.limit == 16
     for _ in range(16):
@@ -36,7 +36,7 @@ def test_complaints_about_one_round_count_once_and_the_limit_stays_above_0() -> 
     assert limit.limit == 1
 
 
-def test_it_never_exceeds_the_most() -> None:
+def test_the_limit_never_exceeds_the_most() -> None:
     limit = ConcurrencyLimit(4)
     assert limit.limit == 4
     limit.grow()

@@ -48,7 +48,9 @@ def values(study: Study) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("schema", ["auto", "on"])
-def test_it_is_requested_where_it_is_honoured(campaign: Study, stub: Stub, schema: str) -> None:
+def test_a_schema_is_requested_where_it_is_honoured(
+    campaign: Study, stub: Stub, schema: str
+) -> None:
     stub.behave("follows_schema")
     outcome = judge_study(campaign, settings(stub, schema))
     assert (outcome.missing, outcome.falls_short, outcome.notes) == ({}, False, ())
@@ -163,7 +165,7 @@ def test_the_schema_follows_the_scale(scale: Scale, score: dict[str, Any]) -> No
         ({"prompts": "ccrs-rationale-v1"}, "a reason in free text before the score"),
     ],
 )
-def test_what_excludes_it_is_refused(
+def test_options_that_exclude_a_schema_are_refused(
     campaign: Study, stub: Stub, more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(StudyError, match=message):

@@ -49,7 +49,7 @@ def test_an_honest_count_is_believed_without_another_call() -> None:
     assert endpoint.asked == 0
 
 
-def test_another_script_is_counted_in_halves_before_it_is_called_cut() -> None:
+def test_a_prompt_in_another_script_is_counted_in_halves_before_it_is_called_cut() -> None:
     endpoint = Counting(by_bytes(0.1))
     assert checked(endpoint, THAI) == Answer("85", prompt_tokens=endpoint.count(THAI))
     assert endpoint.asked == 2

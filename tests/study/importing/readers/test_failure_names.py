@@ -25,7 +25,7 @@ def test_names_of_failures(name: str) -> None:
         "error_free", "score", "terror", "unbiased", "correct_refusal", "non-toxic",
     ],
 )  # fmt: skip
-def test_other_names(name: str) -> None:
+def test_names_of_no_failure(name: str) -> None:
     assert not names_failure(name)
 
 

@@ -48,5 +48,5 @@ def test_the_number_is_read(words: tuple[str, ...], numbers: tuple[float, ...]) 
         tuple(f"{n}) remark {chr(97 + n)}" for n in range(12)),
     ],
 )
-def test_other_words_have_none(words: tuple[str, ...]) -> None:
+def test_words_without_a_number_have_none(words: tuple[str, ...]) -> None:
     assert numbers_in(words) is None

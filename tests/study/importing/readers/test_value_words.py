@@ -238,7 +238,9 @@ def test_words_that_are_shared_and_repeated_are_categories() -> None:
     ],
     ids=["one column", "nothing shared", "not repeated", "too many", "a slip among known words"],
 )
-def test_other_words_are_no_categories(columns: dict[str, ColumnWords]) -> None:
+def test_words_that_are_not_shared_and_repeated_are_no_categories(
+    columns: dict[str, ColumnWords],
+) -> None:
     assert "llm" not in vocabularies_of(columns)
 
 

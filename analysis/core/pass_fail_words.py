@@ -15,7 +15,7 @@ from study.base.scales import Scale
 
 #: The word that is read as 1, and the one that is read as 0; a file and `ccrs_study.evaluate` know
 #: further words.
-VERDICT_WORDS = (("pass", "fail"), ("true", "false"), ("yes", "no"))
+PASS_FAIL_WORDS = (("pass", "fail"), ("true", "false"), ("yes", "no"))
 
 #: Scale of values that are 0 or 1.
 PASS_OR_FAIL = Scale(0, 1, step=1)
@@ -23,7 +23,7 @@ PASS_OR_FAIL = Scale(0, 1, step=1)
 _NUMBERS = "numbers"
 _MEANING = {
     word: (f"{words[0]} and {words[1]}", value)
-    for words in VERDICT_WORDS
+    for words in PASS_FAIL_WORDS
     for word, value in zip(words, (1.0, 0.0), strict=True)
 }
 
@@ -56,13 +56,13 @@ def words_as_numbers(
         (_NUMBERS if str(value).strip() else "") if meaning is None else meaning[0]
         for value, meaning in zip(distinct, meanings, strict=True)
     ]
-    of_row = np.array([*written, ""], dtype=object)[codes]
+    row_words = np.array([*written, ""], dtype=object)[codes]
     notes = []
-    for group in np.unique(groups[np.isin(of_row, ["", _NUMBERS], invert=True)]):
-        rows = np.flatnonzero((groups == group) & (of_row != ""))
-        fault = _fault(column, rows, of_row, scales[group])
+    for group in np.unique(groups[np.isin(row_words, ["", _NUMBERS], invert=True)]):
+        rows = np.flatnonzero((groups == group) & (row_words != ""))
+        fault = _fault(column, rows, row_words, scales[group])
         if fault is None:
-            notes.append(f"{label[group]}: {_read_as(column, rows, of_row[rows[0]])}")
+            notes.append(f"{label[group]}: {_read_as(column, rows, row_words[rows[0]])}")
         else:
             faults.append(f"{label[group]}: {fault}")
     read = [
@@ -76,12 +76,12 @@ def words_as_numbers(
 def _fault(
     column: pd.Series[Any],
     rows: npt.NDArray[np.intp],
-    of_row: npt.NDArray[np.object_],
+    row_words: npt.NDArray[np.object_],
     scale: Scale | None,
 ) -> str | None:
     """Why words of a group, in these rows, cannot be read as 1 and 0."""
-    first = of_row[rows[0]]
-    others = rows[of_row[rows] != first]
+    first = row_words[rows[0]]
+    others = rows[row_words[rows] != first]
     if others.size:
         return (
             f"{column.iloc[int(others[0])]!r} in {check.rows_named(others)} is "
@@ -124,18 +124,20 @@ def with_two_points(
     table = table[table["value"].notna()]
     by_people = table["scorer_kind"].isin(["human", "adjudicated"])
     for construct in table["construct"].unique():
-        of_construct = table["construct"] == construct
-        people = table[of_construct & by_people]
+        construct_rows = table["construct"] == construct
+        people = table[construct_rows & by_people]
         raters = [str(name) for name in people["scorer"].unique()]
-        of_raters = {scorer_scales.get((name, construct), scales.get(construct)) for name in raters}
+        rater_scales = {
+            scorer_scales.get((name, construct), scales.get(construct)) for name in raters
+        }
         values = set(people["value"].unique())
-        if len(of_raters) != 1 or not values or not values <= {0.0, 1.0}:
+        if len(rater_scales) != 1 or not values or not values <= {0.0, 1.0}:
             continue
-        (scale,) = of_raters
+        (scale,) = rater_scales
         if not _may_have_two_points(scale, values):
             continue
         two_points = PASS_OR_FAIL if scale is None else replace(scale, step=1.0)
-        if set(table.loc[of_construct, "value"].unique()) <= {0.0, 1.0}:
+        if set(table.loc[construct_rows, "value"].unique()) <= {0.0, 1.0}:
             scales[construct] = two_points
         scorer_scales |= {(name, construct): two_points for name in raters}
         notes.append(

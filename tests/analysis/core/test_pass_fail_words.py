@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.core.cuts import gives_verdicts, passing_without_cut
+from analysis.core.cuts import gives_pass_or_fail, passing_without_cut
 from analysis.core.errors import TableError
+from analysis.core.pass_fail_words import PASS_FAIL_WORDS, PASS_OR_FAIL
 from analysis.core.tables import ScoreTable
-from analysis.core.verdict_words import PASS_OR_FAIL, VERDICT_WORDS
 from study.base.scales import Scale
 from study.importing.readers.value_words import is_verdict, vocabulary_of
 
@@ -36,7 +36,7 @@ def values_of(table: ScoreTable, scorer: str) -> list[float]:
 
 
 def test_words_are_those_of_imports() -> None:
-    for one, zero in VERDICT_WORDS:
+    for one, zero in PASS_FAIL_WORDS:
         assert is_verdict(one)
         assert is_verdict(zero)
         vocabulary = vocabulary_of([one, zero])
@@ -44,7 +44,7 @@ def test_words_are_those_of_imports() -> None:
         assert (vocabulary.value(one), vocabulary.value(zero)) == (1, 0)
 
 
-@pytest.mark.parametrize("words", VERDICT_WORDS)
+@pytest.mark.parametrize("words", PASS_FAIL_WORDS)
 def test_words_are_one_and_zero(words: tuple[str, str]) -> None:
     one, zero = words
     table = ScoreTable.from_frame(
@@ -97,7 +97,7 @@ def test_codes_of_two_names_are_not_pass_and_fail(step: float | None) -> None:
     assert table.scale("QR", "judge") == names
     assert not names.binary
     assert not any("pass" in warning for warning in table.warnings)
-    assert not gives_verdicts(table, "QR", "judge")
+    assert not gives_pass_or_fail(table, "QR", "judge")
     assert not passing_without_cut(table, "QR", "judge")
 
 
@@ -112,7 +112,7 @@ def test_words_of_values_are_kept() -> None:
     table = ScoreTable.from_frame(frame)
     assert table.value_name("QR", 1) == "spam"
     assert table.value_name("QR", 0.5) == "0.5"
-    assert table.of_constructs(["QR"]).value_names == {"QR": {0: "ham", 1: "spam"}}
+    assert table.on_constructs(["QR"]).value_names == {"QR": {0: "ham", 1: "spam"}}
 
 
 def test_a_graded_judge_without_a_scale_stays_without_one() -> None:
@@ -122,5 +122,5 @@ def test_a_graded_judge_without_a_scale_stays_without_one() -> None:
 
 
 @pytest.mark.parametrize("people", [[0.5, 1], [1, 1], [1, 2]])
-def test_other_values_without_a_scale_stay_without_one(people: list[object]) -> None:
+def test_values_beside_0_and_1_without_a_scale_stay_without_one(people: list[object]) -> None:
     assert ScoreTable.from_frame(scores(ann=people)).scale("QR", "ann") is None

@@ -11,8 +11,8 @@ import numpy as np
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
-from analysis.core.cuts import PEOPLE, declared_cut, gives_verdicts
-from analysis.core.verdict_words import PASS_OR_FAIL
+from analysis.core.cuts import PEOPLE, declared_cut, gives_pass_or_fail
+from analysis.core.pass_fail_words import PASS_OR_FAIL
 from analysis.statistics.binary.best_cut import BestCut, best_cut
 from analysis.statistics.binary.confusion_cells import (
     ConfusionCells,
@@ -24,10 +24,10 @@ from study.base.scales import Scale
 
 
 @dataclass(frozen=True, eq=False)
-class Verdicts:
-    """A scorer's verdicts (n,) on a construct, 1 pass and 0 fail, and people's with ties of .5.
+class PassFailValues:
+    """A scorer's passes and fails (n,) on a construct as 1 and 0, and people's with ties of .5.
 
-    `cut` is how the verdicts were made from graded scores; None where the scorer gives verdicts or
+    `cut` is how they were made from graded scores; None where the scorer gives them itself or
     its cut is declared. `declared` are params on declared cuts.
     `reason` explains why there are none.
     """
@@ -51,15 +51,15 @@ class Verdicts:
 
     @property
     def params(self) -> dict[str, Any]:
-        """How verdicts were made: declared cuts, or the cut on all responses and of the folds."""
+        """How passes and fails were made: declared cuts, or the cut on all and of the folds."""
         if self.cut is None:
             return dict(self.declared)
         chosen = {"cut": self.cut.cut, "lowest": self.cut.lowest, "highest": self.cut.highest}
         return {**self.declared, **chosen}
 
 
-def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[Verdicts]:
-    """Verdicts of every scorer on the constructs that people pass or fail, by their cut or without.
+def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[PassFailValues]:
+    """Passes and fails of every scorer where people pass or fail, by their cut or without.
 
     Of responses to the rated queries, or of `all_responses`.
     """
@@ -99,26 +99,26 @@ def people_pass(
     return majority(passes(ratings, scale.max)), None
 
 
-def _verdicts(context: Context, scored: ComparedScores, scale: Scale | None) -> Verdicts:
+def _verdicts(context: Context, scored: ComparedScores, scale: Scale | None) -> PassFailValues:
     data, values, cuts = scored.data, scored.values, context.options.cut
-    of_people = declared_cut(cuts, PEOPLE, data.construct)
+    people_cut = declared_cut(cuts, PEOPLE, data.construct)
     declared = {}
-    if of_people is not None and (scale is None or not scale.binary):
-        declared["people_cut"] = of_people
-    people, reason = people_pass(data, scale, of_people)
+    if people_cut is not None and (scale is None or not scale.binary):
+        declared["people_cut"] = people_cut
+    people, reason = people_pass(data, scale, people_cut)
     own = context.scores.scale(data.construct, scored.scorer) or scale
     cut = declared_cut(cuts, scored.scorer, data.construct)
-    if cut is not None and not gives_verdicts(context.scores, data.construct, scored.scorer):
+    if cut is not None and not gives_pass_or_fail(context.scores, data.construct, scored.scorer):
         declared["cut"] = cut
-        return Verdicts(scored, passes(values, cut), people, None, reason, declared)
+        return PassFailValues(scored, passes(values, cut), people, None, reason, declared)
     for ends in (own, scale, PASS_OR_FAIL):
         if ends is not None and _at_ends(values[np.isfinite(values)], ends).all():
-            return Verdicts(scored, passes(values, ends.max), people, None, reason, declared)
+            return PassFailValues(scored, passes(values, ends.max), people, None, reason, declared)
     if reason:
         nothing = np.full(len(values), np.nan)
-        return Verdicts(scored, nothing, people, None, reason, declared)
+        return PassFailValues(scored, nothing, people, None, reason, declared)
     best = best_cut(values, people, data.query, context.options.seed)
-    return Verdicts(scored, best.verdicts, people, best, best.reason, declared)
+    return PassFailValues(scored, best.verdicts, people, best, best.reason, declared)
 
 
 def _at_ends(values: FloatArray, scale: Scale) -> BoolArray:
