@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.annotation_kinds import is_prefilled
 from annotate_ui.label_studio.annotations import (
+    UNPLACED,
     Annotation,
     ComparedPair,
     ConstructAnswer,
     InvalidValue,
     MarkedParts,
     UnreadableAnnotation,
-)
-from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
-from annotate_ui.label_studio.result_values import (
-    UNPLACED,
     as_integer,
     as_json,
     choice_labels,
@@ -36,7 +33,7 @@ from annotate_ui.label_studio.result_values import (
     ticked,
     user_number,
 )
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.text import abbreviate
@@ -61,6 +58,15 @@ def list_problem(task: Mapping[str, Any]) -> str | None:
         if not isinstance(task.get(name) or [], list):
             return f"its {name} are {abbreviate(task[name])}, which is not a list."
     return None
+
+
+def typed_constructs(controls: Mapping[str, Control]) -> set[str]:
+    """Return the constructs whose values are typed into a field."""
+    return {
+        control["construct"]
+        for control in controls.values()
+        if control["kind"] == "number" and "labels" not in control
+    }
 
 
 @dataclass(frozen=True)

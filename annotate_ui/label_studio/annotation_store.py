@@ -1,45 +1,116 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_reader import typed_constructs
 from annotate_ui.label_studio.annotations import (
     Annotation,
     ConstructAnswer,
     InvalidValue,
     MarkedParts,
-)
-from annotate_ui.label_studio.located_annotations import (
-    FetchedProject,
-    LocatedAnnotation,
-    RejectedValues,
-    latest,
-    locate,
+    UnreadableAnnotation,
+    likely_commas,
 )
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
-from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import (
     MARKS,
     RATINGS,
     Exposures,
     Origins,
+    RejectedValues,
     Revisions,
     store_reveals,
 )
 from annotate_ui.label_studio.slots import Slot, SlotClaims
+from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
-from annotate_ui.tasks.stages import Stage
 from study.importing.marked_texts import joined_ranges, place_of
 from study.schema.tables import responses
 from study.sentences import Range
 from study.study import Study
+
+
+@dataclass
+class FetchedProject:
+    """A project with its annotations as they are on the server."""
+
+    project: StoredProject
+    annotations: list[Annotation] = field(default_factory=list)
+    unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+
+    @property
+    def by_task(self) -> dict[int, int]:
+        """Number of a task to its response."""
+        return {number: response for response, number in self.project.tasks.items()}
+
+
+class LocatedAnnotation(NamedTuple):
+    """An annotation with the response of its task, and its rater."""
+
+    project: StoredProject
+    annotation: Annotation
+    response_id: int | None
+    """The response that is rated; None: there is none, or the task is not the study's."""
+    rater_id: int | None
+    """None: erased from the study, or the account was deleted in Label Studio."""
+
+    @property
+    def task_key(self) -> TaskKey:
+        """The response of the task and what it asks for."""
+        return self.response_id or 0, self.project.construct_keys
+
+    @property
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
+        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
+
+    @property
+    def recency(self) -> tuple[Any, int]:
+        """Greater for a later annotation."""
+        return self.annotation.updated, self.annotation.number
+
+
+def locate(
+    connection: Connection,
+    projects: Sequence[FetchedProject],
+    rater_of: Callable[[StoredProject, Annotation], int | None],
+) -> list[LocatedAnnotation]:
+    """Return every annotation with the response of its task and its rater, in the order of rating.
+
+    Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
+    storing their numbers, and Label Studio reuses the numbers of deleted tasks.
+    """
+    names: dict[int, dict[str, int]] = {}
+    found: list[tuple[StoredProject, Annotation, int | None]] = []
+    for fetched in projects:
+        project = fetched.project
+        if project.stage not in names:
+            by_response = task_names(connection, project.stage)
+            names[project.stage] = {name: response for response, name in by_response.items()}
+        for annotation in fetched.annotations:
+            response = names[project.stage].get(annotation.name or "")
+            found.append((project, annotation, response))
+    # Raters are looked up in this order, so that new ones are added in the order of rating.
+    found.sort(key=lambda row: (row[1].created, row[1].number))
+    return [LocatedAnnotation(*row, rater_of(*row[:2])) for row in found]
+
+
+def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotation]:
+    """Return the annotations that count: the latest of each rater and task, by `rating_key`."""
+    newest: dict[Any, LocatedAnnotation] = {}
+    for located in annotations:
+        previous = newest.get(located.rating_key)
+        if previous is None or previous.recency < located.recency:
+            newest[located.rating_key] = located
+    return newest
 
 
 class AnnotationStore:
@@ -62,7 +133,12 @@ class AnnotationStore:
         counted = latest(annotations)
         keys = {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
-        self._claims.vacate(deleted)
+        gone = {slot.id for slot in deleted}
+        for given_up in deleted:
+            self._claims.reopen(
+                given_up,
+                lambda slot: slot.id not in gone and bool(self._active(self._ratings, slot)),
+            )
         filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
             annotation, rater = located.annotation, located.rater_id
@@ -137,7 +213,7 @@ class AnnotationStore:
         self, located: LocatedAnnotation, rater_id: int, counted: Mapping[Any, LocatedAnnotation]
     ) -> Slot | str:
         """Return the slot that an annotation fills, or the reason why it fills none."""
-        project, key = located.project, located.task_key
+        key = located.task_key
         if located.response_id is None:
             return reasons.UNKNOWN_TASK
         if counted[located.rating_key] is not located:
@@ -149,11 +225,7 @@ class AnnotationStore:
         elsewhere = self._claims.on_other_channels(rater_id, key)
         if elsewhere - rated - self._active(self._marks, slot) == key[1]:
             return reasons.OTHER_CHANNEL
-        claimed = self._claims.claim(rater_id, key, has_values=bool(rated))
-        if claimed is None:
-            return reasons.NO_SLOT
-        # The rater saw the fields of the project, which study.toml may have changed since.
-        return replace(claimed, stage=Stage(project.stage, key[1], project.fields))
+        return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
 
     def _active(self, revisions: Revisions, slot: Slot | None) -> set[str]:
         """Return the constructs of a slot with a value that was not withdrawn."""
@@ -171,7 +243,7 @@ class AnnotationStore:
             reasons.CHANGED_TO_INVALID,
             annotation.updated,
         )
-        exposure = exposures.at(slot, annotation.updated, project.fields)._asdict()
+        exposure = exposures.at(slot, annotation.updated, project)._asdict()
 
         def context(given: ConstructAnswer | MarkedParts) -> dict[str, Any]:
             """Return what is stored with a value besides itself."""
@@ -259,19 +331,15 @@ class AnnotationStore:
 
     def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
         """Report the values of number fields that a decimal comma explains."""
-        given: dict[tuple[int, str], list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        given: dict[Any, list[tuple[Annotation, int, float]]] = defaultdict(list)
         for located, slot in filled:
-            fields = {
-                control["construct"]
-                for control in located.project.controls.values()
-                if control["kind"] == "number" and "labels" not in control
-            }
+            fields = typed_constructs(located.project.controls)
             for answer in located.annotation.answers:
                 if answer.construct_key in fields and answer.value is not None:
-                    key = slot.rater_id or 0, answer.construct_key
-                    given[key].append((located, answer.value))
+                    place = located.annotation, slot.response_id
+                    given[slot.rater_id, answer.construct_key].append((*place, answer.value))
         for (rater, construct), values in given.items():
-            slips = likely_commas([value for _, value in values])
-            for located, value in values:
+            slips = likely_commas([value for *_, value in values])
+            for annotation, response, value in values:
                 if value in slips:
-                    self._rejected.doubt(located, rater, construct, value)
+                    self._rejected.doubt(annotation, rater, response, construct, value)

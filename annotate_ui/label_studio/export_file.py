@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
-from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio.annotation_reader import typed_constructs
+from annotate_ui.label_studio.annotations import Annotation, likely_commas
 from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
@@ -23,7 +24,6 @@ from annotate_ui.label_studio.export_reading import (
     ExportReading,
     export_reading,
 )
-from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable
@@ -80,6 +80,7 @@ def read_rows(
     contents = TaskReader(source, options)
     annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
+    fields = typed_constructs(reading.controls)
     typed: dict[tuple[str, str], list[float]] = defaultdict(list)
     for content in _usable(contents, source, options, without):
         if isinstance(content, Fault):
@@ -107,7 +108,7 @@ def read_rows(
             ratings += len(values)
             yield from values
             for answer in annotation.answers:
-                if answer.value is not None and answer.construct_key in reading.typed:
+                if answer.value is not None and answer.construct_key in fields:
                     typed[scorer.name, answer.construct_key].append(answer.value)
         yield from content.cells.remaining_faults()
     yield from contents.unknown_columns()

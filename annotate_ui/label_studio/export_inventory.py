@@ -11,7 +11,7 @@ from annotate_ui.label_studio.annotation_kinds import (
     left_out_as,
     predictions_of,
 )
-from annotate_ui.label_studio.result_values import (
+from annotate_ui.label_studio.annotations import (
     UNPLACED,
     as_integer,
     choice_labels,

@@ -15,15 +15,17 @@ from annotate_ui.label_studio.annotation_kinds import (
     predictions_of,
 )
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, list_problem
-from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
-from annotate_ui.label_studio.export_controls import map_controls, mark_controls
-from annotate_ui.label_studio.export_inventory import ExportControl
-from annotate_ui.label_studio.result_values import (
+from annotate_ui.label_studio.annotations import (
+    Annotation,
+    InvalidValue,
+    UnreadableAnnotation,
     as_integer,
     parse_time,
     storable_text,
     user_number,
 )
+from annotate_ui.label_studio.export_controls import map_controls, mark_controls
+from annotate_ui.label_studio.export_inventory import ExportControl
 from annotate_ui.label_studio.task_content import TaskContent, unplaced
 from annotate_ui.label_studio.value_ranges import ValueRange, value_range
 from study.base.scales import Scale
@@ -65,15 +67,6 @@ class ExportReading:
         if annotation.marks:
             kinds.add("number")
         return unplaced(content, kinds)
-
-    @property
-    def typed(self) -> set[str]:
-        """The constructs whose values are typed into a field."""
-        return {
-            control["construct"]
-            for control in self.controls.values()
-            if control["kind"] == "number" and "labels" not in control
-        }
 
     def stated_ranges(self) -> dict[str, str]:
         """Return the range that the project states for each control, and what becomes of it."""

@@ -11,7 +11,6 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Project, Server, ServerError
-from annotate_ui.label_studio.task_data import study_name
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
@@ -26,12 +25,18 @@ from study.schema.tables import (
     external_tasks,
     ratings,
     rejected_values,
+    study_identities,
 )
 from study.study import Study
 from study.types import Sees
 
 TaskKey = tuple[int, frozenset[str]]
 """The response of a task, and the constructs that it asks for."""
+
+
+def study_name(connection: Connection) -> str:
+    """Return the random name of the study, which its backups share."""
+    return str(connection.execute(select(study_identities.c.public_id)).scalar_one())
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import TypeVar
 
 from annotate_ui.label_studio.annotation_kinds import NOT_INDEPENDENT, is_prefilled
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotation_store import AnnotationStore
+from annotate_ui.label_studio.annotation_store import AnnotationStore, FetchedProject
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import (
     StoredProject,
     exchange,

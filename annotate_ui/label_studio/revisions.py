@@ -2,16 +2,17 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Subquery, insert, select
 
 from annotate_ui.label_studio import CHANNEL, reasons
-from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.projects import StoredProject
-from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.results import Pulled, Rejection
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.tasks.stages import in_order
 from study.facts.counted_marks import newest_marks
@@ -21,6 +22,7 @@ from study.schema.human_ratings import AnswerKind
 from study.schema.tables import (
     assignments,
     rater_answers,
+    raters,
     ratings,
     rejected_values,
     responses,
@@ -52,13 +54,13 @@ def store_reveals(
     }
     new: dict[tuple[int, int], dict[str, Any]] = {}
     for slot, project, annotation in filled:
-        key = slot.id, slot.stage.number
+        key = slot.id, project.stage
         if key not in stored:
             new.setdefault(
                 key,
                 {
                     "assignment_id": slot.id,
-                    "stage": slot.stage.number,
+                    "stage": project.stage,
                     "fields": list(project.fields),
                     "created_at": _shown_at(annotation),
                 },
@@ -91,15 +93,10 @@ class Exposures:
         for row in rows:
             self._shown[row.rater_id, row.query_id].append(row)
 
-    def at(self, slot: Slot, time: datetime, shown: Iterable[Sees]) -> Exposure:
-        """Return what the slot's rater had seen of its query when a value was given.
+    def at(self, slot: Slot, time: datetime, project: StoredProject) -> Exposure:
+        """Return what the slot's rater had seen of its query when an annotation was last changed.
 
-        Parameters
-        ----------
-        time
-            When the annotation was last changed.
-        shown
-            The fields that its task shows.
+        The rater saw the fields of the project, which study.toml may have changed since.
         """
         assert slot.rater_id is not None  # noqa: S101
         before = [
@@ -107,9 +104,9 @@ class Exposures:
             for stage in self._shown[slot.rater_id, slot.query_id]
             if stage.created_at <= time and stage.assignment_id != slot.id
         ]
-        fields = {field for stage in before for field in stage.fields}.union(shown)
-        later = (s.stage > slot.stage.number and s.repeat == slot.repeat for s in before)
-        return Exposure(list(in_order(fields)), any(later), not fields.issubset(shown))
+        fields = {field for stage in before for field in stage.fields}.union(project.fields)
+        later = (s.stage > project.stage and s.repeat == slot.repeat for s in before)
+        return Exposure(list(in_order(fields)), any(later), not fields.issubset(project.fields))
 
 
 # Rows are written in batches of this size, which bounds memory.
@@ -287,3 +284,74 @@ class Origins:
     def project(self, slot: Slot) -> int | None:
         """Return the project that a slot's values came from."""
         return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))
+
+
+class RejectedValues:
+    """The rejected values of one pull."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._rows: dict[tuple[int, str], dict[str, Any]] = {}
+        self._doubtful: list[dict[str, Any]] = []
+
+    def add(
+        self,
+        project: StoredProject,
+        invalid: InvalidValue,
+        annotation: Annotation | None = None,
+        rater_id: int | None = None,
+        response_id: int | None = None,
+    ) -> None:
+        """Add a value; `annotation` is None for an unreadable one."""
+        number = None if annotation is None else annotation.number
+        value = {
+            "response_id": response_id,
+            "rater_id": rater_id,
+            "construct_key": invalid.construct_key,
+            "value": invalid.value,
+            "reason": invalid.reason,
+        }
+        digest = sha256(json.dumps([number, *value.values()]).encode()).hexdigest()
+        self._rows[project.id, digest] = {
+            **value,
+            "project_id": project.id,
+            "digest": digest,
+            "external_id": None if number is None else str(number),
+            "external_at": None if annotation is None else annotation.updated,
+        }
+
+    def doubt(
+        self, annotation: Annotation, rater: int | None, response: int, key: str, value: float
+    ) -> None:
+        """Report a value that is stored and was perhaps not meant."""
+        row = {"rater_id": rater, "response_id": response, "construct_key": key}
+        row |= {"value": f"{value:g}", "reason": f"perhaps {value / 10:g}"}
+        self._doubtful.append({**row, "external_id": annotation.number})
+
+    def store(self, result: Pulled) -> None:
+        """Store the values that no earlier pull stored; add all of them to the result."""
+        t = rejected_values
+        rows = self._connection.execute(select(t.c.project_id, t.c.digest))
+        stored = {(row.project_id, row.digest) for row in rows}
+        new = [row for key, row in self._rows.items() if key not in stored]
+        if new:
+            self._connection.execute(insert(t), new)
+        people = self._connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in people}
+        rated = self._connection.execute(select(responses.c.id, responses.c.key))
+        keys = {row.id: row.key for row in rated}
+
+        def reported(row: dict[str, Any]) -> Rejection:
+            number = row["external_id"]
+            return Rejection(
+                codes.get(row["rater_id"]),
+                keys.get(row["response_id"]),
+                row["construct_key"],
+                row["value"],
+                row["reason"],
+                None if number is None else int(number),
+            )
+
+        result.rejected_new = len(new)
+        result.rejected = [reported(row) for row in self._rows.values()]
+        result.doubtful = [reported(row) for row in self._doubtful]

@@ -1,12 +1,17 @@
-"""Sending tasks to projects: each once, also where the server's replies are lost."""
+"""Tasks: what they show, under names that are the same in every push, and sending each once.
+
+Replies of the server may be lost: what it has already is recognized by name.
+"""
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert, select
 
+from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.page import Configuration, configuration, instructions
 from annotate_ui.label_studio.projects import (
@@ -16,16 +21,23 @@ from annotate_ui.label_studio.projects import (
     project_mark,
     store_tasks,
     stored_projects,
+    study_name,
 )
 from annotate_ui.label_studio.results import Pushed, PushedProject
-from annotate_ui.label_studio.task_data import NAME, task_data, task_names
 from study.progress_bar import Advance
-from study.schema.tables import external_projects
+from study.schema.tables import (
+    external_projects,
+    passages as passage_table,
+    queries,
+    response_passages,
+    responses,
+)
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
-# Tasks of one request. Label Studio stores a request completely or, rarely, not at all.
+# Tasks of one request, which Label Studio stores completely or, rarely, not at all; and texts that
+# are read at once.
 _BATCH = 250
 _ATTEMPTS = 5
 
@@ -250,3 +262,76 @@ class TaskSender:
         with self._study.write() as connection:
             store_tasks(connection, project.id, tasks)
         project.tasks.update(tasks)
+
+
+def task_names(connection: Connection, stage: int) -> dict[int, str]:
+    """Return the name of the task of each response in a stage, which does not identify a system.
+
+    It depends on the texts: in a study that was restored from an earlier backup, the number of a
+    response may belong to another text.
+    """
+    study = study_name(connection)
+    names: dict[int, str] = {}
+    for row in _texts(connection):
+        text = repr((study, stage, row.id, row.content_hash, row.question, row.references))
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+        names[row.id] = digest.hexdigest()
+    return names
+
+
+def task_data(
+    connection: Connection, tasks: Sequence[int], fields: Sequence[Sees]
+) -> list[dict[str, Any]]:
+    """Return the data of the task of each response: these fields and nothing else."""
+    ids = sorted(tasks)
+    texts = {row.id: row for row in _texts(connection, ids)}
+    passages = _passages(connection, ids) if "context" in fields else {}
+    data = []
+    for response in tasks:
+        row = texts[response]
+        of_field: dict[Sees, dict[str, Any]] = {
+            "question": {"question": row.question},
+            "response": {"response": row.text},
+            "context": {"passages": _titled(passages.get(response, []))},
+            "reference": {"reference": next(iter(row.references), "")},
+        }
+        data.append({name: text for field in fields for name, text in of_field[field].items()})
+    return data
+
+
+def _titled(passages: Sequence[str]) -> list[dict[str, str]]:
+    return [{"title": f"Passage {n}", "text": text} for n, text in enumerate(passages, 1)]
+
+
+def _texts(connection: Connection, ids: Sequence[int] | None = None) -> Iterable[Any]:
+    statement = select(
+        responses.c.id,
+        responses.c.query_id,
+        responses.c.content_hash,
+        responses.c.text,
+        queries.c.text.label("question"),
+        queries.c.references,
+    ).join_from(responses, queries, responses.c.query_id == queries.c.id)
+    if ids is None:
+        yield from connection.execute(statement)
+        return
+    for start in range(0, len(ids), _BATCH):
+        some = ids[start : start + _BATCH]
+        yield from connection.execute(statement.where(responses.c.id.in_(some)))
+
+
+def _passages(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the passages of each response, in order."""
+    passages: dict[int, list[str]] = defaultdict(list)
+    statement = (
+        select(response_passages.c.response_id, passage_table.c.text)
+        .join_from(
+            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
+        )
+        .order_by(response_passages.c.response_id, response_passages.c.position)
+    )
+    for start in range(0, len(ids), _BATCH):
+        some = statement.where(response_passages.c.response_id.in_(ids[start : start + _BATCH]))
+        for response, text in connection.execute(some):
+            passages[response].append(text)
+    return passages
