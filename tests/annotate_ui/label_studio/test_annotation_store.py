@@ -207,7 +207,7 @@ def test_the_place_of_a_deleted_annotation_is_open_at_once(any_study: Study) -> 
         assert progress(study) == (0, 2, 2, 2)
         assert push(study, server).tasks == 0
     server.annotate(project.number, task, 6, "11:00", QR=20)
-    assert (pull(study, server).further, progress(study)) == (0, (1, 2, 1, 2))
+    assert (pull(study, server).further, progress(study)) == (0, (1, 2, 1, 1))
     assert study.score_table()["scorer"].tolist() == ["ls-6"]
 
 
