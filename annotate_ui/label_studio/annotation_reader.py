@@ -116,7 +116,8 @@ class AnnotationReader:
                 annotation.answers.append(answer)
             elif kind in _COMPARING:
                 for first, second in combinations(compared.get(kind, ()), 2):
-                    annotation.preferences.append(_preference(control, first, second, None))
+                    pair = ComparedPair(control["construct"], first, second, None)
+                    annotation.preferences.append(pair)
 
     def _read_results(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
@@ -207,8 +208,7 @@ class AnnotationReader:
         elif (problem := _problem(better, self.preferences)) is not None:
             annotation.reject(key, better, problem)
         else:
-            pair = _preference(control, names[0], names[1], float(better))
-            annotation.preferences.append(pair)
+            annotation.preferences.append(ComparedPair(key, names[0], names[1], float(better)))
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
@@ -243,10 +243,6 @@ def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
     )
 
 
-def _preference(control: Control, first: str, second: str, value: float | None) -> ComparedPair:
-    return ComparedPair(control["construct"], control["construct_version"], first, second, value)
-
-
 def _number(control: Control, value: Mapping[str, Any]) -> Any:
     """Return the number of a result, unchecked: typed, or that of the choice that is ticked."""
     if "labels" not in control or "choices" not in value:
@@ -279,7 +275,8 @@ def _read_ranking(
         annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
     for first, second in combinations([item for item in names if item in places], 2):
         better = (places[second] > places[first]) - (places[second] < places[first])
-        annotation.preferences.append(_preference(control, first, second, float(better)))
+        pair = ComparedPair(control["construct"], first, second, float(better))
+        annotation.preferences.append(pair)
 
 
 def _places(

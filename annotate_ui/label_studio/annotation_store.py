@@ -72,11 +72,6 @@ class LocatedAnnotation(NamedTuple):
         """Equal for annotations of which only one can count; several users may be one rater."""
         return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
 
-    @property
-    def recency(self) -> tuple[Any, int]:
-        """Greater for a later annotation."""
-        return self.annotation.updated, self.annotation.number
-
 
 def locate(
     connection: Connection,
@@ -108,7 +103,7 @@ def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotat
     newest: dict[Any, LocatedAnnotation] = {}
     for located in annotations:
         previous = newest.get(located.rating_key)
-        if previous is None or previous.recency < located.recency:
+        if previous is None or previous.annotation.recency < located.annotation.recency:
             newest[located.rating_key] = located
     return newest
 

@@ -155,17 +155,11 @@ class ComparedPair:
     """Which of two responses of a task is better on a construct."""
 
     construct_key: str
-    construct_version: int
     first: str
     second: str
     """Names of the responses within the task."""
     value: float | None
     """Positive: the second is better. None: the whole task was skipped."""
-
-    def rejected(self, reason: str) -> InvalidValue:
-        """Return it as a value that cannot become a preference."""
-        value = {"first": self.first, "second": self.second, "value": self.value}
-        return InvalidValue(self.construct_key, json.dumps(value), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +227,11 @@ class Annotation:
     preferences: list[ComparedPair] = field(default_factory=list)
     marks: list[MarkedParts] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
+
+    @property
+    def recency(self) -> tuple[datetime, int]:
+        """Greater for a later annotation."""
+        return self.updated, self.number
 
     def reject(self, construct_key: str | None, value: Any, reason: str) -> None:
         """Add a value that cannot become a rating; None: it is missing."""

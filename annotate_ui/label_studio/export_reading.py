@@ -1,7 +1,7 @@
 """How the export of any project is read, of a file or a server: controls, values, what counts."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -31,7 +31,6 @@ from annotate_ui.label_studio.value_ranges import ValueRange, value_range
 from study.base.scales import Scale
 from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 
 
@@ -158,11 +157,10 @@ DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
+NO_MODEL = "predictions without a model_version, which names the judge"
+UNREADABLE_PREDICTIONS = "unreadable predictions"
 # Number of places that are listed for each reason.
 _LISTED = 5
-
-
-NO_MODEL = "predictions without a model_version, which names the judge"
 
 
 class CountedAnnotation(NamedTuple):
@@ -202,60 +200,48 @@ class Annotations:
         left_out = self.source.report.left_out
         everything = task.get("annotations") or []
         self.count += len(everything)
-        candidates = counting(everything, self.taken, left_out)
-        counts = {DRAFTS: len(task.get("drafts") or [])}
-        predictions = predictions_of(task)
-        if self.taken.get(PREDICTED) == JUDGE:
-            yield from self._of_models(predictions, content)
-        else:
+        candidates = [(raw, None) for raw in counting(everything, self.taken, left_out)]
+        counts = Counter({DRAFTS: len(task.get("drafts") or [])})
+        predictions = [(raw, _model(raw)) for raw in predictions_of(task)]
+        if self.taken.get(PREDICTED) != JUDGE:
             counts[PREDICTIONS] = len(predictions)
-        left_out.update({reason: count for reason, count in counts.items() if count})
-        by_person: dict[tuple[int | str | None, bool], list[tuple[Annotation, bool]]]
-        by_person = defaultdict(list)
-        for raw in candidates:
+            predictions = []
+        left_out.update(+counts)
+        given: dict[Any, list[tuple[CountedAnnotation, bool]]] = defaultdict(list)
+        for raw, model in [*candidates, *predictions]:
             timed = _with_time(raw)
             single = {**task, "annotations": [timed]}
             annotations, unreadable = self.reading.read(single, content)
-            for annotation in annotations:
-                user = annotation.user
+            if model is not None:
+                left_out.update(+Counter({UNREADABLE_PREDICTIONS: len(unreadable)}))
+                left_out.update(+Counter({NO_MODEL: len(annotations) * (not model)}))
+            for annotation in annotations if model != "" else ():
+                user, reference = annotation.user, model is None and is_reference(raw, self.taken)
                 person = user if user is None else self.scorers.get(user) or user
-                key = person, is_reference(raw, self.taken)
-                by_person[key].append((annotation, timed is raw))
-                if annotation.edited_by_other:
-                    self.source.report.rules[EDITED_BY_OTHER] += 1
-            for unread in unreadable:
+                counted = CountedAnnotation(annotation, reference, model)
+                given[person, reference, model].append((counted, timed is raw))
+                self.source.report.rules.update([EDITED_BY_OTHER] * annotation.edited_by_other)
+            for unread in unreadable if model is None else ():
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
                 self._unreadable[_unreadable_reason(raw)].append(place)
-        for (person, reference), timed_annotations in by_person.items():
-            for latest in self._latest(person, timed_annotations, record):
-                yield latest if isinstance(latest, Fault) else CountedAnnotation(latest, reference)
-
-    def _of_models(
-        self, predictions: Sequence[Any], content: TaskContent
-    ) -> Iterator[CountedAnnotation]:
-        """Yield the latest prediction of each model."""
-        newest: dict[str, Annotation] = {}
-        for raw in predictions:
-            timed = _with_time(raw)
-            single = {**content.record.cells, "annotations": [timed]}
-            read, unreadable = self.reading.read(single, content)
-            model = storable_text(str(raw.get("model_version") or "")) if read else ""
-            if unreadable:
-                self.source.report.left_out["unreadable predictions"] += 1
-            elif not model.strip():
-                self.source.report.left_out[NO_MODEL] += 1
-            for annotation in read if model.strip() else ():
-                before = newest.get(model)
-                if before is not None:
-                    self.source.report.left_out[EARLIER_PREDICTIONS] += 1
-                if before is None or (before.updated, before.number) < (
-                    annotation.updated,
-                    annotation.number,
-                ):
-                    newest[model] = annotation
-        for model, annotation in newest.items():
-            yield CountedAnnotation(annotation, model=model.strip())
+        for (person, _, model), some in given.items():
+            untimed = [counted.annotation.number for counted, timed in some if not timed]
+            if person is None and model is None:
+                # Deleted accounts: they may be different people.
+                yield from (counted for counted, _ in some)
+            elif model is None and untimed and len(some) > 1:
+                yield Fault(
+                    f"user {some[0][0].annotation.user} annotated task {task['id']} {len(some)} "
+                    f"times; the latest counts, but annotation {untimed[0]} has no time (with a "
+                    "time zone).",
+                    "Export the project again, or remove the others.",
+                    record.number,
+                )
+            else:
+                earlier = SUPERSEDED if model is None else EARLIER_PREDICTIONS
+                left_out.update([earlier] * (len(some) - 1))
+                yield max((counted for counted, _ in some), key=lambda one: one.annotation.recency)
 
     def report_unreadable(self) -> None:
         """Report the number of unreadable annotations by reason, with their places."""
@@ -265,30 +251,11 @@ class Annotations:
                 f"unreadable annotations: {reason} ({'; '.join(places[:_LISTED])}{more})"
             ] += len(places)
 
-    def _latest(
-        self, person: int | str | None, annotations: list[tuple[Annotation, bool]], record: Record
-    ) -> Iterator[Annotation | Fault]:
-        """Yield a person's latest annotation of a task, given with whether each has a time."""
-        if person is None:
-            # Deleted accounts: they may be different people.
-            yield from (annotation for annotation, _ in annotations)
-            return
-        untimed = [annotation.number for annotation, timed in annotations if not timed]
-        if len(annotations) > 1 and untimed:
-            yield Fault(
-                f"user {annotations[0][0].user} annotated task {record.cells['id']} "
-                f"{len(annotations)} times; the latest counts, but "
-                f"annotation {untimed[0]} has no time (with a time zone).",
-                "Export the project again, or remove the others.",
-                record.number,
-            )
-            return
-        if len(annotations) > 1:
-            self.source.report.left_out[SUPERSEDED] += len(annotations) - 1
-        yield max(
-            (annotation for annotation, _ in annotations),
-            key=lambda annotation: (annotation.updated, annotation.number),
-        )
+
+def _model(prediction: Any) -> str:
+    """Return the name of the model of a prediction; empty: it has none."""
+    named = prediction.get("model_version") if isinstance(prediction, dict) else None
+    return storable_text(str(named or "")).strip()
 
 
 def _with_time(raw: Any) -> Any:

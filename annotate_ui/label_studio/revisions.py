@@ -141,11 +141,7 @@ class Revisions:
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        study: Study,
-        result: Pulled,
-        values: _Values,
+        self, connection: Connection, study: Study, result: Pulled, values: _Values
     ) -> None:
         self._connection, self._study, self._result = connection, study, result
         self._values = values
@@ -262,17 +258,16 @@ class Origins:
             self._rejected[row.rater_id, row.response_id] = row.project_id
             if row.external_id is not None and row.rater_id is not None:
                 self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
-        for table in (sentence_marks, ratings):
-            rows = connection.execute(
-                select(table.c.external_id, assignments.c.id, assignments.c.rater_id)
-                .join_from(table, assignments, table.c.assignment_id == assignments.c.id)
-                .where(assignments.c.channel == CHANNEL, table.c.channel == CHANNEL)
-                .order_by(table.c.id)
-            )
-            for external_id, slot, rater in rows:
-                project = project_of(external_id)
-                if project is None:
-                    continue
+        t = rater_answers
+        rows = connection.execute(
+            select(t.c.external_id, assignments.c.id, assignments.c.rater_id)
+            .join_from(t, assignments, t.c.assignment_id == assignments.c.id)
+            .where(assignments.c.channel == CHANNEL, t.c.channel == CHANNEL)
+            .order_by(t.c.id)
+        )
+        for external_id, slot, rater in rows:
+            project = project_of(external_id)
+            if project is not None:
                 self._projects[slot] = project
                 if rater is not None:
                     self._raters[external_id] = rater
