@@ -22,11 +22,10 @@ from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import (
     MARKS,
     RATINGS,
-    Exposures,
     Origins,
     RejectedValues,
+    Reveals,
     Revisions,
-    store_reveals,
 )
 from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.task_upload import task_names
@@ -131,8 +130,7 @@ class AnnotationStore:
         gone = {slot.id for slot in deleted}
         for given_up in deleted:
             self._claims.reopen(
-                given_up,
-                lambda slot: slot.id not in gone and bool(self._active(self._ratings, slot)),
+                given_up, lambda slot: slot.id not in gone and bool(self._ratings.active(slot))
             )
         filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
@@ -151,14 +149,13 @@ class AnnotationStore:
             else:
                 filled.append((located, slot))
         self._result.further = sum(slot.further for _, slot in filled)
-        shown = [(slot, located.project, located.annotation) for located, slot in filled]
-        store_reveals(self._connection, shown)
-        exposures = Exposures(self._connection)
+        seen = Reveals(self._connection)
+        seen.add([(slot, located.project, located.annotation) for located, slot in filled])
         for located, slot in filled:
-            self._store_annotation(located, slot, exposures)
+            self._store_annotation(located, slot, seen)
         for slot in deleted:
-            self._ratings.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
-            self._marks.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
+            for values in (self._ratings, self._marks):
+                values.withdraw(slot, slot.construct_keys, reasons.DELETED)
         for project in projects:
             self._reject_unreadable(project)
         self._flag_commas(filled)
@@ -216,29 +213,18 @@ class AnnotationStore:
         if self._raters.has_left(rater_id):
             return reasons.LEFT
         slot = self._claims.slot_of(rater_id, key)
-        rated = self._active(self._ratings, slot)
+        rated = self._ratings.active(slot)
         elsewhere = self._claims.on_other_channels(rater_id, key)
-        if elsewhere - rated - self._active(self._marks, slot) == key[1]:
+        if elsewhere - rated - self._marks.active(slot) == key[1]:
             return reasons.OTHER_CHANNEL
         return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
 
-    def _active(self, revisions: Revisions, slot: Slot | None) -> set[str]:
-        """Return the constructs of a slot with a value that was not withdrawn."""
-        return set() if slot is None else revisions.active(slot.id, slot.construct_keys)
-
-    def _store_annotation(
-        self, located: LocatedAnnotation, slot: Slot, exposures: Exposures
-    ) -> None:
+    def _store_annotation(self, located: LocatedAnnotation, slot: Slot, seen: Reveals) -> None:
         project, annotation = located.project, located.annotation
         self._reject(located, *annotation.invalid)
         invalid = {invalid.construct_key for invalid in annotation.invalid}
-        self._ratings.withdraw(
-            slot.id,
-            [key for key in slot.construct_keys if key in invalid],
-            reasons.CHANGED_TO_INVALID,
-            annotation.updated,
-        )
-        exposure = exposures.at(slot, annotation.updated, project)._asdict()
+        self._ratings.withdraw(slot, invalid, reasons.CHANGED_TO_INVALID, annotation.updated)
+        exposure = seen.at(slot, annotation.updated, project)
 
         def context(given: ConstructAnswer | MarkedParts) -> dict[str, Any]:
             """Return what is stored with a value besides itself."""
@@ -250,26 +236,18 @@ class AnnotationStore:
 
         # A value that was pulled before keeps counting, and its edits are followed.
         elsewhere = self._claims.on_other_channels(slot.rater_id or 0, located.task_key)
-        elsewhere -= self._active(self._ratings, slot)
+        elsewhere -= self._ratings.active(slot)
         # The comment belongs to the whole task and is stored with its first value.
         comment = annotation.comment
         for answer in annotation.answers:
             key = answer.construct_key
             if key not in elsewhere:
-                self._ratings.add(
-                    slot.id,
-                    key,
-                    project,
-                    annotation,
-                    value=answer.value,
-                    flags=list(answer.flags),
-                    comment=comment,
-                    **context(answer),
-                )
+                of_value = {"value": answer.value, "flags": list(answer.flags), "comment": comment}
+                self._ratings.add(slot, key, project, annotation, **of_value, **context(answer))
                 comment = None
             elif not annotation.skipped:
                 self._reject(located, answer.rejected(reasons.OTHER_CHANNEL))
-        elsewhere -= self._active(self._marks, slot)
+        elsewhere -= self._marks.active(slot)
         marked = set()
         for marks in annotation.marks:
             key = marks.construct_key
@@ -278,8 +256,8 @@ class AnnotationStore:
                 self._reject(located, marks.rejected(ranges))
                 continue
             marked.add(key)
-            self._marks.add(slot.id, key, project, annotation, ranges=ranges, **context(marks))
-        self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, reasons.DELETED)
+            self._marks.add(slot, key, project, annotation, ranges=ranges, **context(marks))
+        self._marks.withdraw(slot, {*slot.construct_keys} - marked, reasons.DELETED)
 
     def _ranges(self, slot: Slot, marks: MarkedParts) -> list[Range] | str:
         """Return the marked parts of the response, or why one is not in it."""

@@ -109,7 +109,7 @@ def read_rows(
             yield from values
             for answer in annotation.answers:
                 if answer.value is not None and answer.construct_key in fields:
-                    typed[scorer.name, answer.construct_key].append(answer.value)
+                    typed[scorer.scorer, answer.construct_key].append(answer.value)
         yield from content.cells.remaining_faults()
     yield from contents.unknown_columns()
     annotations.report_unreadable()
@@ -180,8 +180,8 @@ def _all_left_out(found: Inventory) -> str:
 class _Scorer(NamedTuple):
     """Who gave values, and as what."""
 
-    name: str
-    kind: ScorerKind
+    scorer: str
+    scorer_kind: ScorerKind
     source: str
 
 
@@ -239,12 +239,10 @@ def _scores(
         yield from content.cells.row(
             ScoreRow,
             **content.rated._asdict(),
+            **scorer._asdict(),
             construct_key=construct,
-            scorer=scorer.name,
-            scorer_kind=scorer.kind,
             value=value,
             missing_reason=reason,
-            source=scorer.source,
         )
 
 
@@ -267,8 +265,8 @@ def _preferences(
             response_a=named[first].response_id,
             response_b=named[second].response_id,
             construct_key=construct,
-            scorer=scorer.name,
-            scorer_kind=scorer.kind,
+            scorer=scorer.scorer,
+            scorer_kind=scorer.scorer_kind,
             value=value,
             missing_reason=missing,
         )
@@ -278,13 +276,10 @@ def _marks(
     content: TaskContent, annotation: Annotation, scorer: _Scorer, source: RecordSource
 ) -> Rows:
     """Yield the marks of each construct that labels are mapped to."""
-    if scorer.kind != "human":
+    if scorer.scorer_kind != "human":
         if annotation.marks:
-            what = (
-                "predictions"
-                if scorer.kind == "judge"
-                else ("annotations that are taken as the reference")
-            )
+            of_model = scorer.scorer_kind == "judge"
+            what = "predictions" if of_model else "annotations that are taken as the reference"
             source.report.left_out[f"marks of {what}"] += 1
         return
     for marks in annotation.marks:
@@ -305,7 +300,7 @@ def _marks(
             MarksRow,
             **content.rated._asdict(),
             construct_key=marks.construct_key,
-            scorer=scorer.name,
+            scorer=scorer.scorer,
             marks=tuple(parts),
         )
 

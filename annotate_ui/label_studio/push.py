@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from sqlalchemy import update
+
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.page import same_page
@@ -13,7 +15,6 @@ from annotate_ui.label_studio.projects import (
     forget,
     last_title,
     rated_slots,
-    store_controls,
     stored_projects,
     task_places,
     unknown_projects,
@@ -31,6 +32,8 @@ from annotate_ui.label_studio.task_upload import (
 from annotate_ui.tasks.stages import Stage
 from study.errors import StudyError
 from study.progress_bar import Advance
+from study.schema.creation import append_only_suspended
+from study.schema.tables import external_projects
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -186,9 +189,11 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
             continue
         if not same_page(server.project(project.number).xml, page.xml):
             server.configure(project.number, page.xml)
+        t = external_projects
         if project.controls != page.controls:
-            with study.write() as connection:
-                store_controls(connection, project, page.controls)
+            stored = update(t).where(t.c.id == project.id).values(controls=page.controls)
+            with study.write() as connection, append_only_suspended(connection, [t.name]):
+                connection.execute(stored)
 
 
 def _find_outdated(study: Study, server: Server, present: Iterable[StoredProject]) -> _Outdated:

@@ -36,37 +36,64 @@ from study.types import Sees
 _SAME_MOMENT = timedelta(seconds=2)
 
 
-class Exposure(NamedTuple):
-    """The fields that a rater had seen when a rating was given."""
+class _Shown(NamedTuple):
+    """A stage that was shown to a rater."""
 
-    revealed: list[Sees]
-    after_reveal: bool
-    seen_more: bool
+    slot: int
+    stage: int
+    repeat: int
+    at: datetime
+    fields: Sequence[Sees]
 
 
-def store_reveals(
-    connection: Connection, filled: Sequence[tuple[Slot, StoredProject, Annotation]]
-) -> None:
-    """Store that the slots' stages were shown to their raters; each is stored once."""
-    stored = {
-        (row.assignment_id, row.stage)
-        for row in connection.execute(select(reveals.c.assignment_id, reveals.c.stage))
-    }
-    new: dict[tuple[int, int], dict[str, Any]] = {}
-    for slot, project, annotation in filled:
-        key = slot.id, project.stage
-        if key not in stored:
-            new.setdefault(
-                key,
-                {
-                    "assignment_id": slot.id,
-                    "stage": project.stage,
-                    "fields": list(project.fields),
-                    "created_at": _shown_at(annotation),
-                },
-            )
-    if new:
-        connection.execute(insert(reveals), list(new.values()))
+class Reveals:
+    """Everything that was shown to raters on any channel, by rater and query."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._shown: dict[tuple[int | None, int], list[_Shown]] = defaultdict(list)
+        t, a = reveals, assignments
+        columns = t.c.assignment_id, t.c.stage, a.c.repeat, t.c.created_at, t.c.fields
+        rows = connection.execute(
+            select(a.c.rater_id, responses.c.query_id, *columns)
+            .join_from(t, a, t.c.assignment_id == a.c.id)
+            .join(responses, a.c.response_id == responses.c.id)
+        )
+        for rater, query, *shown in rows:
+            self._shown[rater, query].append(_Shown(*shown))
+
+    def add(self, filled: Sequence[tuple[Slot, StoredProject, Annotation]]) -> None:
+        """Store that the slots' stages were shown to their raters; each is stored once."""
+        stored = {(shown.slot, shown.stage) for some in self._shown.values() for shown in some}
+        new: list[dict[str, Any]] = []
+        for slot, project, annotation in filled:
+            if (slot.id, project.stage) not in stored:
+                stored.add((slot.id, project.stage))
+                at, fields = _shown_at(annotation), list(project.fields)
+                shown = _Shown(slot.id, project.stage, slot.repeat, at, fields)
+                self._shown[slot.rater_id, slot.query_id].append(shown)
+                place = {"assignment_id": slot.id, "stage": project.stage}
+                new.append({**place, "fields": fields, "created_at": at})
+        if new:
+            self._connection.execute(insert(reveals), new)
+
+    def at(self, slot: Slot, time: datetime, project: StoredProject) -> dict[str, Any]:
+        """Return what the slot's rater had seen of its query when an annotation was last changed.
+
+        The rater saw the fields of the project, which study.toml may have changed since.
+        """
+        before = [
+            shown
+            for shown in self._shown[slot.rater_id, slot.query_id]
+            if shown.at <= time and shown.slot != slot.id
+        ]
+        fields = {field for shown in before for field in shown.fields}.union(project.fields)
+        later = (s.stage > project.stage and s.repeat == slot.repeat for s in before)
+        return {
+            "revealed": list(in_order(fields)),
+            "after_reveal": any(later),
+            "seen_more": not fields.issubset(project.fields),
+        }
 
 
 def _shown_at(annotation: Annotation) -> datetime:
@@ -75,38 +102,6 @@ def _shown_at(annotation: Annotation) -> datetime:
     if annotation.lead_seconds is None or edited or annotation.lead_seconds > 86_400:
         return annotation.created
     return annotation.created - timedelta(seconds=annotation.lead_seconds)
-
-
-class Exposures:
-    """Everything that was shown to raters on any channel, by rater and query."""
-
-    def __init__(self, connection: Connection) -> None:
-        rows = connection.execute(
-            select(
-                assignments.c.rater_id, responses.c.query_id, assignments.c.repeat,
-                reveals.c.assignment_id, reveals.c.created_at, reveals.c.stage, reveals.c.fields,
-            )
-            .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
-            .join(responses, assignments.c.response_id == responses.c.id)
-        )  # fmt: skip
-        self._shown: dict[tuple[int, int], list[Any]] = defaultdict(list)
-        for row in rows:
-            self._shown[row.rater_id, row.query_id].append(row)
-
-    def at(self, slot: Slot, time: datetime, project: StoredProject) -> Exposure:
-        """Return what the slot's rater had seen of its query when an annotation was last changed.
-
-        The rater saw the fields of the project, which study.toml may have changed since.
-        """
-        assert slot.rater_id is not None  # noqa: S101
-        before = [
-            stage
-            for stage in self._shown[slot.rater_id, slot.query_id]
-            if stage.created_at <= time and stage.assignment_id != slot.id
-        ]
-        fields = {field for stage in before for field in stage.fields}.union(project.fields)
-        later = (s.stage > project.stage and s.repeat == slot.repeat for s in before)
-        return Exposure(list(in_order(fields)), any(later), not fields.issubset(project.fields))
 
 
 # Rows are written in batches of this size, which bounds memory.
@@ -153,12 +148,13 @@ class Revisions:
         self.newest = {(row.assignment_id, row.construct_key): row for row in newest}
         """By assignment and construct."""
 
-    def active(self, owner: int, keys: Collection[str]) -> set[str]:
-        """Return those of the constructs that have a value which was not withdrawn."""
-        return {key for key in keys if is_active(self.newest.get((owner, key)))}
+    def active(self, slot: Slot | None) -> set[str]:
+        """Return the constructs of a slot with a value that was not withdrawn."""
+        keys = () if slot is None else slot.construct_keys
+        return {key for key in keys if slot and is_active(self.newest.get((slot.id, key)))}
 
     def add(
-        self, owner: int, key: str, project: StoredProject, annotation: Annotation, **values: Any
+        self, slot: Slot, key: str, project: StoredProject, annotation: Annotation, **values: Any
     ) -> None:
         """Add a value of an annotation, unless the newest revision has the same content."""
         if "value" in values:
@@ -173,17 +169,17 @@ class Revisions:
         }
         outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
         self._result.outdated += outdated and values.get("value") is not None
-        self._write(owner, key, row)
+        self._write(slot.id, key, row)
 
     def withdraw(
-        self, owner: int, keys: Collection[str], reason: str, at: datetime | None = None
+        self, slot: Slot, keys: Collection[str | None], reason: str, at: datetime | None = None
     ) -> None:
         """Withdraw the values of these constructs, which are no longer in Label Studio."""
-        for key in self.active(owner, keys):
-            previous = self.newest[owner, key]
+        for key in sorted(self.active(slot).intersection(keys)):
+            previous = self.newest[slot.id, key]
             row = {name: getattr(previous, name) for name in _KEPT if hasattr(previous, name)}
             row |= {"status": "withdrawn", "reason": reason}
-            self._write(owner, key, {**row, "external_at": at})
+            self._write(slot.id, key, {**row, "external_at": at})
 
     def _write(self, owner: int, key: str, values: dict[str, Any]) -> None:
         previous = self.newest.get((owner, key))

@@ -19,7 +19,6 @@ from annotate_ui.label_studio.projects import (
     StoredProject,
     description,
     project_mark,
-    store_tasks,
     stored_projects,
     study_name,
 )
@@ -27,6 +26,7 @@ from annotate_ui.label_studio.results import Pushed, PushedProject
 from study.progress_bar import Advance
 from study.schema.tables import (
     external_projects,
+    external_tasks,
     passages as passage_table,
     queries,
     response_passages,
@@ -259,8 +259,14 @@ class TaskSender:
         self._result.adopted += len(adopted)
 
     def _store(self, project: StoredProject, tasks: Mapping[int, int]) -> None:
-        with self._study.write() as connection:
-            store_tasks(connection, project.id, tasks)
+        """Store tasks of a project: the response of each, and its number."""
+        rows = [
+            {"project_id": project.id, "response_id": response, "external_id": str(number)}
+            for response, number in tasks.items()
+        ]
+        if rows:
+            with self._study.write() as connection:
+                connection.execute(insert(external_tasks), rows)
         project.tasks.update(tasks)
 
 
