@@ -6,13 +6,12 @@ missing. Values are checked here, and each that cannot become a rating is return
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from annotate_ui.label_studio import NAME, reasons
-from annotate_ui.label_studio.annotation_kinds import is_prefilled
 from annotate_ui.label_studio.annotations import (
     UNPLACED,
     Annotation,
@@ -34,6 +33,8 @@ from annotate_ui.label_studio.annotations import (
     user_number,
 )
 from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
+from annotate_ui.label_studio.reasons import is_prefilled
+from annotate_ui.label_studio.value_ranges import ValueRange
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.text import abbreviate
@@ -47,7 +48,7 @@ _PAIRWISE = {"left": -1.0, "right": 1.0}
 """Preference by the side that a Pairwise selects: positive where b, on the right, is better."""
 
 Control = Mapping[str, Any]
-Compared = Mapping[str, Sequence[str]]
+Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
 
@@ -77,8 +78,10 @@ class AnnotationReader:
     """What each control means, as `Configuration` describes it."""
     scales: Mapping[str, Scale]
     """Construct to the scale that its values are checked against."""
-    preferences: Scale | None
+    preferences: Scale | None = None
     """The scale that preferences are checked against; None: they are not."""
+    ranges: Mapping[str, ValueRange] = field(default_factory=dict)
+    """Construct to the range on which its values were given, if it is not its scale."""
 
     def read(
         self, task: Mapping[str, Any], compared: Compared
@@ -181,19 +184,23 @@ class AnnotationReader:
         flags: tuple[str, ...],
     ) -> None:
         key, number = control["construct"], _number(control, value)
-        problem = _problem(number, self.scales.get(key))
+        given = self.ranges.get(key)
+        problem = _problem(number, self.scales.get(key) if given is None else given.source)
+        if problem is None and given is not None:
+            problem = given.off_grid(number)
         if problem is not None:
             annotation.reject(key, number, problem)
             return
+        answer = float(number) if given is None else given.mapped(float(number))
         version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, float(number), flags))
+        annotation.answers.append(ConstructAnswer(key, version, answer, flags))
 
     def _read_preference(
         self,
         annotation: Annotation,
         control: Control,
         value: Mapping[str, Any],
-        names: Sequence[str],
+        names: Collection[str],
     ) -> None:
         key = control["construct"]
         chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
@@ -208,7 +215,8 @@ class AnnotationReader:
         elif (problem := _problem(better, self.preferences)) is not None:
             annotation.reject(key, better, problem)
         else:
-            annotation.preferences.append(ComparedPair(key, names[0], names[1], float(better)))
+            first, second = names
+            annotation.preferences.append(ComparedPair(key, first, second, float(better)))
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
@@ -268,7 +276,7 @@ def _read_ranking(
     name: str,
     control: Control,
     value: Mapping[str, Any],
-    names: Sequence[str],
+    names: Collection[str],
 ) -> None:
     places = _places(name, control, value, names)
     if not places:
@@ -280,7 +288,7 @@ def _read_ranking(
 
 
 def _places(
-    name: str, control: Control, value: Mapping[str, Any], names: Sequence[str]
+    name: str, control: Control, value: Mapping[str, Any], names: Collection[str]
 ) -> dict[str, float]:
     """Return a number of each ranked item, higher where it is better; none: it is not a ranking.
 

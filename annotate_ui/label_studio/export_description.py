@@ -3,14 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from annotate_ui.label_studio.annotation_kinds import (
-    GROUND_TRUTH,
-    JUDGE,
-    PREDICTED,
-    PREFILLED,
-    RATINGS,
-    REFERENCE,
-)
 from annotate_ui.label_studio.annotations import storable_text
 from annotate_ui.label_studio.export_controls import LABELS, choice_values, may_rate
 from annotate_ui.label_studio.export_inventory import (
@@ -18,6 +10,14 @@ from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
     scorers_of_users,
+)
+from annotate_ui.label_studio.reasons import (
+    GROUND_TRUTH,
+    JUDGE,
+    PREDICTED,
+    PREFILLED,
+    RATINGS,
+    REFERENCE,
 )
 from annotate_ui.label_studio.short_exports import assign_constructs, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader

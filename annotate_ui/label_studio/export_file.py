@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
-from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
 from annotate_ui.label_studio.annotation_reader import typed_constructs
 from annotate_ui.label_studio.annotations import Annotation, likely_commas
 from annotate_ui.label_studio.export_inventory import (
@@ -24,6 +23,7 @@ from annotate_ui.label_studio.export_reading import (
     ExportReading,
     export_reading,
 )
+from annotate_ui.label_studio.reasons import PREDICTED, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable
@@ -73,14 +73,14 @@ def read_rows(
         The options do not fit the users of the file.
     """
     scorers = scorers_of_users(found.users, source, options)
-    for key, used_range in reading.ranges.items():
+    for key, used_range in reading.reader.ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     if is_short(source.head):
         source.report.warnings.append(LACKING)
     contents = TaskReader(source, options)
     annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
-    fields = typed_constructs(reading.controls)
+    fields = typed_constructs(reading.reader.controls)
     typed: dict[tuple[str, str], list[float]] = defaultdict(list)
     for content in _usable(contents, source, options, without):
         if isinstance(content, Fault):

@@ -2,23 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.annotation_kinds import (
-    JUDGE,
-    PREDICTED,
-    PREDICTIONS,
-    counting,
-    is_reference,
-    predictions_of,
-)
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, list_problem
 from annotate_ui.label_studio.annotations import (
     Annotation,
     InvalidValue,
-    UnreadableAnnotation,
     as_integer,
     parse_time,
     storable_text,
@@ -26,9 +17,16 @@ from annotate_ui.label_studio.annotations import (
 )
 from annotate_ui.label_studio.export_controls import map_controls, mark_controls
 from annotate_ui.label_studio.export_inventory import ExportControl
+from annotate_ui.label_studio.reasons import (
+    JUDGE,
+    PREDICTED,
+    PREDICTIONS,
+    counting,
+    is_reference,
+    predictions_of,
+)
 from annotate_ui.label_studio.task_content import TaskContent, unplaced
-from annotate_ui.label_studio.value_ranges import ValueRange, value_range
-from study.base.scales import Scale
+from annotate_ui.label_studio.value_ranges import value_range
 from study.errors import Fault
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
@@ -39,23 +37,10 @@ class ExportReading:
     """The controls of an export, and the reader of its annotations."""
 
     inventory: Mapping[str, ExportControl]
-    controls: dict[str, dict[str, Any]]
-    """Those that rate or mark, as `AnnotationReader` takes them."""
-    ranges: dict[str, ValueRange]
-    """Construct to the range on which its values were given, if it is not its scale."""
     kinds: dict[str, str]
     """Construct to the kind of the control that gives it a value."""
-    scales: Mapping[str, Scale]
-    """Construct to its scale."""
     reader: AnnotationReader
-
-    def read(
-        self, task: Mapping[str, Any], content: TaskContent
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
-        """Return a task's annotations on the scales of their constructs, and as `read` does."""
-        compared = {kind: tuple(named) for kind, named in content.compared.items()}
-        annotations, unreadable = self.reader.read(task, compared)
-        return [self._mapped(annotation) for annotation in annotations], unreadable
+    """Its controls are those that rate or mark."""
 
     def unplaced(self, annotation: Annotation, content: TaskContent) -> Fault | None:
         """Return a fault if a task does not name the responses that its values are of."""
@@ -70,13 +55,13 @@ class ExportReading:
     def stated_ranges(self) -> dict[str, str]:
         """Return the range that the project states for each control, and what becomes of it."""
         words: dict[str, str] = {}
-        for name, meaning in self.controls.items():
+        for name, meaning in self.reader.controls.items():
             stated = self.inventory[name].stated
             if meaning["kind"] != "number" or stated == (None, None):
                 continue
             key = meaning["construct"]
-            used = self.ranges.get(key)
-            scale = self.scales[key] if used is None else used.scale
+            used = self.reader.ranges.get(key)
+            scale = self.reader.scales[key]
             source = scale if used is None else used.source
             words[name] = f"{source.min:g} to {source.max:g}, " + (
                 f"as {key}"
@@ -94,18 +79,6 @@ class ExportReading:
         if control is None or control.rates:
             return f"results of the control {name!r}"
         return f"results of the control {name!r}, which gives {control} rather than numbers"
-
-    def _mapped(self, annotation: Annotation) -> Annotation:
-        answers, invalid = [], list(annotation.invalid)
-        for answer in annotation.answers:
-            used_range = self.ranges.get(answer.construct_key)
-            if answer.value is None or used_range is None:
-                answers.append(answer)
-            elif (problem := used_range.off_grid(answer.value)) is not None:
-                invalid.append(InvalidValue(answer.construct_key, f"{answer.value:g}", problem))
-            else:
-                answers.append(replace(answer, value=used_range.mapped(answer.value)))
-        return replace(annotation, answers=answers, invalid=invalid)
 
 
 def export_reading(
@@ -140,16 +113,10 @@ def export_reading(
         meaning["construct_version"] = known.get(meaning["construct"], 1)
     for meaning in of_marks.values():
         meaning["versions"] = {key: known.get(key, 1) for key in meaning["versions"]}
-    controls = {**rating, **of_marks}
-    # Values are checked against the range on which they were given.
-    scales = dict(options.scales) | {key: used.source for key, used in ranges.items()}
+    kinds = {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()}
+    scales = options.scales, options.preference_scale
     return ExportReading(
-        inventory,
-        controls,
-        ranges,
-        {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()},
-        options.scales,
-        AnnotationReader(controls, scales, options.preference_scale),
+        inventory, kinds, AnnotationReader({**rating, **of_marks}, *scales, ranges)
     )
 
 
@@ -211,7 +178,7 @@ class Annotations:
         for raw, model in [*candidates, *predictions]:
             timed = _with_time(raw)
             single = {**task, "annotations": [timed]}
-            annotations, unreadable = self.reading.read(single, content)
+            annotations, unreadable = self.reading.reader.read(single, content.compared)
             if model is not None:
                 left_out.update(+Counter({UNREADABLE_PREDICTIONS: len(unreadable)}))
                 left_out.update(+Counter({NO_MODEL: len(annotations) * (not model)}))

@@ -108,19 +108,36 @@ class Rejection:
 
 
 @dataclass
-class Pulled(_Result):
-    """The result of a pull."""
+class _Read(_Result):
+    """What was read from a server and stored."""
 
     server: str
     annotations: int = 0
-    """Annotations on the server."""
+    """Annotations on the server; of projects that are followed, those that count."""
     new: int = 0
-    """Values of constructs that were stored for the first time, including skipped ones."""
+    """Values that were stored for the first time, including skipped ones."""
     changed: int = 0
-    """Values that were edited since the last pull."""
+    """Values that were edited since the last call."""
     withdrawn: int = 0
-    """Values whose annotation was deleted, or changed to an invalid value."""
+    """Values that are no longer in Label Studio, or were changed to an invalid value."""
     unchanged: int = 0
+    raters: dict[str, int] = field(default_factory=dict)
+    """New raters: code to the user's number."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Content that was not stored, with how often it occurred."""
+    missing_projects: list[int] = field(default_factory=list)
+    """Projects that are no longer on the server; their values stay."""
+
+    @property
+    def stored_anything(self) -> bool:
+        """Whether anything was written."""
+        return bool(self.new + self.changed + self.withdrawn or self.raters)
+
+
+@dataclass
+class Pulled(_Read):
+    """The result of a pull."""
+
     skipped: int = reported("Of these, skipped tasks")
     outdated: int = reported(
         "Values of an earlier version of their construct (study.toml was edited after the push), "
@@ -137,53 +154,30 @@ class Pulled(_Result):
         "Annotations that hold a place of their task although nothing of them can count (once they "
         "are deleted in Label Studio, somebody else gets the place)"
     )
-    raters: dict[str, int] = field(default_factory=dict)
-    """New raters: code to the user's number."""
     rejected: list[Rejection] = field(default_factory=list)
     """All values on the server that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
     doubtful: list[Rejection] = field(default_factory=list)
     """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
-    missing_projects: list[int] = field(default_factory=list)
-    """Projects of the study that are no longer on the server; their pulled values stay."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Annotations that were not read, with how often they occurred."""
 
     @property
     def stored_anything(self) -> bool:
         """Whether the pull wrote anything."""
-        values = self.new + self.changed + self.withdrawn + self.marks
-        return bool(values or self.raters or self.rejected_new)
+        return super().stored_anything or bool(self.marks + self.rejected_new)
 
 
 @dataclass
-class Followed(_Result):
-    """The result of following projects."""
+class Followed(_Read):
+    """The result of following projects; values are also preferences and sets of marks."""
 
-    server: str
-    annotations: int = 0
-    """Annotations on the server that count."""
-    new: int = 0
-    """Values, preferences and sets of marks that were stored for the first time."""
-    changed: int = 0
-    """Those that replaced what an earlier call stored."""
-    withdrawn: int = 0
-    """Those that are no longer in Label Studio."""
-    unchanged: int = 0
     imported: dict[str, int] = field(default_factory=dict)
     """Queries, responses and other content that came with the tasks."""
     ranges: dict[str, str] = field(default_factory=dict)
     """PROJECT/CONTROL to the range that a project states, and what becomes of it."""
     rules: Counter[str] = field(default_factory=Counter)
     """Rule to how often it accepted something, as `ccrs import` reports it."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Content that was not stored, with how often it occurred."""
     warnings: list[str] = field(default_factory=list)
-    raters: dict[str, int] = field(default_factory=dict)
-    """New raters: code to the user's number."""
-    missing_projects: list[int] = field(default_factory=list)
-    """Projects that are no longer on the server; their values stay."""
 
     def add(self, report: ImportReport, annotations: int) -> None:
         """Add what the import of a project counted."""
@@ -203,5 +197,4 @@ class Followed(_Result):
     @property
     def stored_anything(self) -> bool:
         """Whether anything was written."""
-        values = self.new + self.changed + self.withdrawn
-        return bool(values or self.raters or self.imported)
+        return super().stored_anything or bool(self.imported)
