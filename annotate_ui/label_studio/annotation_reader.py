@@ -98,18 +98,23 @@ class AnnotationReader:
             raise StudyError(
                 f"Task {as_integer(task.get('id'))} of an export: {problem} Export it again."
             )
-        annotations, unreadable = [], []
-        for raw in task.get("annotations") or []:
-            try:
-                annotation = _without_results(raw, task)
-                if annotation.skipped:
-                    self._read_skip(annotation, compared)
-                else:
-                    self._read_results(annotation, raw.get("result") or [], compared)
-                annotations.append(annotation)
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-                unreadable.append(_unreadable(raw, task.get("id")))
-        return annotations, unreadable
+        read = [self.read_one(raw, task, compared) for raw in task.get("annotations") or []]
+        unreadable = [one for one in read if isinstance(one, UnreadableAnnotation)]
+        return [one for one in read if isinstance(one, Annotation)], unreadable
+
+    def read_one(
+        self, raw: Any, task: Mapping[str, Any], compared: Compared
+    ) -> Annotation | UnreadableAnnotation:
+        """Return an annotation of a task."""
+        try:
+            annotation = _without_results(raw, task)
+            if annotation.skipped:
+                self._read_skip(annotation, compared)
+            else:
+                self._read_results(annotation, raw.get("result") or [], compared)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            return _unreadable(raw, task.get("id"))
+        return annotation
 
     def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
         for control in self.controls.values():

@@ -10,6 +10,7 @@ from annotate_ui.label_studio.annotation_reader import AnnotationReader, list_pr
 from annotate_ui.label_studio.annotations import (
     Annotation,
     InvalidValue,
+    UnreadableAnnotation,
     as_integer,
     parse_time,
     storable_text,
@@ -125,7 +126,6 @@ EDITED_BY_OTHER = "annotations that another user changed last, imported as their
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 NO_MODEL = "predictions without a model_version, which names the judge"
-UNREADABLE_PREDICTIONS = "unreadable predictions"
 # Number of places that are listed for each reason.
 _LISTED = 5
 
@@ -177,21 +177,22 @@ class Annotations:
         given: dict[Any, list[tuple[CountedAnnotation, bool]]] = defaultdict(list)
         for raw, model in [*candidates, *predictions]:
             timed = _with_time(raw)
-            single = {**task, "annotations": [timed]}
-            annotations, unreadable = self.reading.reader.read(single, content.compared)
-            if model is not None:
-                left_out.update(+Counter({UNREADABLE_PREDICTIONS: len(unreadable)}))
-                left_out.update(+Counter({NO_MODEL: len(annotations) * (not model)}))
-            for annotation in annotations if model != "" else ():
-                user, reference = annotation.user, model is None and is_reference(raw, self.taken)
-                person = user if user is None else self.scorers.get(user) or user
-                counted = CountedAnnotation(annotation, reference, model)
-                given[person, reference, model].append((counted, timed is raw))
-                self.source.report.rules.update([EDITED_BY_OTHER] * annotation.edited_by_other)
-            for unread in unreadable if model is None else ():
-                number = "?" if unread.number is None else unread.number
+            read = self.reading.reader.read_one(timed, task, content.compared)
+            if isinstance(read, UnreadableAnnotation):
+                number = "?" if read.number is None else read.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
-                self._unreadable[_unreadable_reason(raw)].append(place)
+                if model is None:
+                    self._unreadable[_unreadable_reason(raw)].append(place)
+                else:
+                    left_out["unreadable predictions"] += 1
+            elif model == "":
+                left_out[NO_MODEL] += 1
+            else:
+                user, reference = read.user, model is None and is_reference(raw, self.taken)
+                person = user if user is None else self.scorers.get(user) or user
+                counted = CountedAnnotation(read, reference, model)
+                given[person, reference, model].append((counted, timed is raw))
+                self.source.report.rules.update([EDITED_BY_OTHER] * read.edited_by_other)
         for (person, _, model), some in given.items():
             untimed = [counted.annotation.number for counted, timed in some if not timed]
             if person is None and model is None:

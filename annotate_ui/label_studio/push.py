@@ -23,9 +23,9 @@ from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import Origins
 from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_upload import (
-    Pages,
     ProjectKind,
     TaskSender,
+    page_of,
     task_names,
     tasks_of,
 )
@@ -182,9 +182,8 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
     It may ask for more than before, such as for marks, and words may have changed. A page that
     asked for something else stays.
     """
-    pages = Pages(study)
     for project in present:
-        page = pages.page(project)
+        page = page_of(study, project)
         if not project.controls.items() <= page.controls.items():
             continue
         if not same_page(server.project(project.number).xml, page.xml):

@@ -71,27 +71,16 @@ def tasks_of(server: Server, project: StoredProject) -> list[ServerTask]:
     return tasks
 
 
-class Pages:
-    """The pages of the projects of a study, as study.toml describes them now."""
+def constructs_of(study: Study, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
+    """Return the constructs of a kind of project that study.toml has."""
+    return [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
 
-    def __init__(self, study: Study) -> None:
-        self._config = study.config
-        self.in_order = study.config.rating.disclosure == "staged"
-        """Whether all raters get the tasks in one order.
 
-        A stage opens when its query is rated in the stage before, which is earlier if all raters
-        begin with the same queries.
-        """
-        with study.read() as connection:
-            self.versions = study.construct_versions(connection)
-
-    def constructs(self, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
-        """Return the constructs of a kind of project that study.toml has."""
-        return [spec for spec in self._config.constructs if spec.key in kind.construct_keys]
-
-    def page(self, kind: ProjectKind | StoredProject) -> Configuration:
-        """Return the page of a kind of project."""
-        return configuration(kind.fields, self.constructs(kind), self.versions)
+def page_of(study: Study, kind: ProjectKind | StoredProject) -> Configuration:
+    """Return the page of a kind of project, as study.toml describes it now."""
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    return configuration(kind.fields, constructs_of(study, kind), versions)
 
 
 class TaskSender:
@@ -112,7 +101,6 @@ class TaskSender:
         self._name, self._listed = on_server.study_name, on_server.listed
         self._present = list(on_server.present)
         self._known = len(on_server.present) + len(on_server.deleted)
-        self._pages = Pages(study)
         self._sent = self._total = 0
 
     def send(self, missing: Mapping[ProjectKind, Sequence[int]]) -> None:
@@ -146,7 +134,7 @@ class TaskSender:
 
     def _project(self, kind: ProjectKind, wanted: frozenset[int]) -> tuple[StoredProject, bool]:
         """Return a project that lacks some wanted tasks, and whether it is new."""
-        page = self._pages.page(kind)
+        page = page_of(self._study, kind)
         for project in self._present:
             if (
                 (project.stage, project.fields, project.overlap)
@@ -182,7 +170,7 @@ class TaskSender:
         return project, is_new
 
     def _create(self, kind: ProjectKind, page: Configuration, mark: str) -> int:
-        constructs = self._pages.constructs(kind)
+        constructs = constructs_of(self._study, kind)
         names = ", ".join(spec.name for spec in constructs)
         place = f"Stage {kind.stage} of {self._title}: {names}."
         return self._server.create_project(
@@ -192,7 +180,9 @@ class TaskSender:
             xml=page.xml,
             instructions=instructions(self._study, constructs, place),
             overlap=kind.overlap,
-            in_order=self._pages.in_order,
+            # A stage opens when its query is rated in the stage before, which is earlier if all
+            # raters get the tasks in one order.
+            in_order=self._study.config.rating.disclosure == "staged",
         )
 
     def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[int]) -> int:
