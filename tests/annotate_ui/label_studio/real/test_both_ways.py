@@ -27,7 +27,7 @@ Two = tuple[Member, Member]
 
 
 def revisions(study: Study, member: Member, response: int, construct: str) -> list[Any]:
-    """Return the revisions of a rating, the first first."""
+    """Return the revisions of a rater on a response, the first first."""
     with study.read() as connection:
         return list(
             connection.execute(
@@ -39,7 +39,7 @@ def revisions(study: Study, member: Member, response: int, construct: str) -> li
                     assignments.c.response_id == response,
                     ratings.c.construct_key == construct,
                 )
-                .order_by(ratings.c.revision)
+                .order_by(ratings.c.id)
             )
         )
 
