@@ -6,24 +6,20 @@ missing. Values are checked here, and each that cannot become a rating is return
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.annotation_kinds import is_prefilled
+from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.annotations import (
+    UNPLACED,
     Annotation,
     ComparedPair,
     ConstructAnswer,
     InvalidValue,
     MarkedParts,
     UnreadableAnnotation,
-)
-from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
-from annotate_ui.label_studio.result_values import (
-    UNPLACED,
     as_integer,
     as_json,
     choice_labels,
@@ -36,7 +32,9 @@ from annotate_ui.label_studio.result_values import (
     ticked,
     user_number,
 )
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
+from annotate_ui.label_studio.reasons import is_prefilled
+from annotate_ui.label_studio.value_ranges import ValueRange
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.text import abbreviate
@@ -50,7 +48,7 @@ _PAIRWISE = {"left": -1.0, "right": 1.0}
 """Preference by the side that a Pairwise selects: positive where b, on the right, is better."""
 
 Control = Mapping[str, Any]
-Compared = Mapping[str, Sequence[str]]
+Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
 
@@ -63,6 +61,15 @@ def list_problem(task: Mapping[str, Any]) -> str | None:
     return None
 
 
+def typed_constructs(controls: Mapping[str, Control]) -> set[str]:
+    """Return the constructs whose values are typed into a field."""
+    return {
+        control["construct"]
+        for control in controls.values()
+        if control["kind"] == "number" and "labels" not in control
+    }
+
+
 @dataclass(frozen=True)
 class AnnotationReader:
     """Reads the annotations of tasks."""
@@ -71,8 +78,10 @@ class AnnotationReader:
     """What each control means, as `Configuration` describes it."""
     scales: Mapping[str, Scale]
     """Construct to the scale that its values are checked against."""
-    preferences: Scale | None
+    preferences: Scale | None = None
     """The scale that preferences are checked against; None: they are not."""
+    ranges: Mapping[str, ValueRange] = field(default_factory=dict)
+    """Construct to the range on which its values were given, if it is not its scale."""
 
     def read(
         self, task: Mapping[str, Any], compared: Compared
@@ -89,18 +98,23 @@ class AnnotationReader:
             raise StudyError(
                 f"Task {as_integer(task.get('id'))} of an export: {problem} Export it again."
             )
-        annotations, unreadable = [], []
-        for raw in task.get("annotations") or []:
-            try:
-                annotation = _without_results(raw, task)
-                if annotation.skipped:
-                    self._read_skip(annotation, compared)
-                else:
-                    self._read_results(annotation, raw.get("result") or [], compared)
-                annotations.append(annotation)
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-                unreadable.append(_unreadable(raw, task.get("id")))
-        return annotations, unreadable
+        read = [self.read_one(raw, task, compared) for raw in task.get("annotations") or []]
+        unreadable = [one for one in read if isinstance(one, UnreadableAnnotation)]
+        return [one for one in read if isinstance(one, Annotation)], unreadable
+
+    def read_one(
+        self, raw: Any, task: Mapping[str, Any], compared: Compared
+    ) -> Annotation | UnreadableAnnotation:
+        """Return an annotation of a task."""
+        try:
+            annotation = _without_results(raw, task)
+            if annotation.skipped:
+                self._read_skip(annotation, compared)
+            else:
+                self._read_results(annotation, raw.get("result") or [], compared)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            return _unreadable(raw, task.get("id"))
+        return annotation
 
     def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
         for control in self.controls.values():
@@ -110,7 +124,8 @@ class AnnotationReader:
                 annotation.answers.append(answer)
             elif kind in _COMPARING:
                 for first, second in combinations(compared.get(kind, ()), 2):
-                    annotation.preferences.append(_preference(control, first, second, None))
+                    pair = ComparedPair(control["construct"], first, second, None)
+                    annotation.preferences.append(pair)
 
     def _read_results(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
@@ -174,19 +189,23 @@ class AnnotationReader:
         flags: tuple[str, ...],
     ) -> None:
         key, number = control["construct"], _number(control, value)
-        problem = _problem(number, self.scales.get(key))
+        given = self.ranges.get(key)
+        problem = _problem(number, self.scales.get(key) if given is None else given.source)
+        if problem is None and given is not None:
+            problem = given.off_grid(number)
         if problem is not None:
             annotation.reject(key, number, problem)
             return
+        answer = float(number) if given is None else given.mapped(float(number))
         version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, float(number), flags))
+        annotation.answers.append(ConstructAnswer(key, version, answer, flags))
 
     def _read_preference(
         self,
         annotation: Annotation,
         control: Control,
         value: Mapping[str, Any],
-        names: Sequence[str],
+        names: Collection[str],
     ) -> None:
         key = control["construct"]
         chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
@@ -201,8 +220,8 @@ class AnnotationReader:
         elif (problem := _problem(better, self.preferences)) is not None:
             annotation.reject(key, better, problem)
         else:
-            pair = _preference(control, names[0], names[1], float(better))
-            annotation.preferences.append(pair)
+            first, second = names
+            annotation.preferences.append(ComparedPair(key, first, second, float(better)))
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
@@ -237,10 +256,6 @@ def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
     )
 
 
-def _preference(control: Control, first: str, second: str, value: float | None) -> ComparedPair:
-    return ComparedPair(control["construct"], control["construct_version"], first, second, value)
-
-
 def _number(control: Control, value: Mapping[str, Any]) -> Any:
     """Return the number of a result, unchecked: typed, or that of the choice that is ticked."""
     if "labels" not in control or "choices" not in value:
@@ -266,18 +281,19 @@ def _read_ranking(
     name: str,
     control: Control,
     value: Mapping[str, Any],
-    names: Sequence[str],
+    names: Collection[str],
 ) -> None:
     places = _places(name, control, value, names)
     if not places:
         annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
     for first, second in combinations([item for item in names if item in places], 2):
         better = (places[second] > places[first]) - (places[second] < places[first])
-        annotation.preferences.append(_preference(control, first, second, float(better)))
+        pair = ComparedPair(control["construct"], first, second, float(better))
+        annotation.preferences.append(pair)
 
 
 def _places(
-    name: str, control: Control, value: Mapping[str, Any], names: Sequence[str]
+    name: str, control: Control, value: Mapping[str, Any], names: Collection[str]
 ) -> dict[str, float]:
     """Return a number of each ranked item, higher where it is better; none: it is not a ranking.
 

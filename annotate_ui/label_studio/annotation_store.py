@@ -1,45 +1,110 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_reader import typed_constructs
 from annotate_ui.label_studio.annotations import (
     Annotation,
     ConstructAnswer,
     InvalidValue,
     MarkedParts,
-)
-from annotate_ui.label_studio.located_annotations import (
-    FetchedProject,
-    LocatedAnnotation,
-    RejectedValues,
-    latest,
-    locate,
+    UnreadableAnnotation,
+    likely_commas,
 )
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
-from annotate_ui.label_studio.result_values import likely_commas
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import (
     MARKS,
     RATINGS,
-    Exposures,
     Origins,
+    RejectedValues,
+    Reveals,
     Revisions,
-    store_reveals,
 )
 from annotate_ui.label_studio.slots import Slot, SlotClaims
+from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
-from annotate_ui.tasks.stages import Stage
 from study.importing.marked_texts import joined_ranges, place_of
 from study.schema.tables import responses
 from study.sentences import Range
 from study.study import Study
+
+
+@dataclass
+class FetchedProject:
+    """A project with its annotations as they are on the server."""
+
+    project: StoredProject
+    annotations: list[Annotation] = field(default_factory=list)
+    unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+
+    @property
+    def by_task(self) -> dict[int, int]:
+        """Number of a task to its response."""
+        return {number: response for response, number in self.project.tasks.items()}
+
+
+class LocatedAnnotation(NamedTuple):
+    """An annotation with the response of its task, and its rater."""
+
+    project: StoredProject
+    annotation: Annotation
+    response_id: int | None
+    """The response that is rated; None: there is none, or the task is not the study's."""
+    rater_id: int | None
+    """None: erased from the study, or the account was deleted in Label Studio."""
+
+    @property
+    def task_key(self) -> TaskKey:
+        """The response of the task and what it asks for."""
+        return self.response_id or 0, self.project.construct_keys
+
+    @property
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
+        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
+
+
+def locate(
+    connection: Connection,
+    projects: Sequence[FetchedProject],
+    rater_of: Callable[[StoredProject, Annotation], int | None],
+) -> list[LocatedAnnotation]:
+    """Return every annotation with the response of its task and its rater, in the order of rating.
+
+    Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
+    storing their numbers, and Label Studio reuses the numbers of deleted tasks.
+    """
+    names: dict[int, dict[str, int]] = {}
+    found: list[tuple[StoredProject, Annotation, int | None]] = []
+    for fetched in projects:
+        project = fetched.project
+        if project.stage not in names:
+            by_response = task_names(connection, project.stage)
+            names[project.stage] = {name: response for response, name in by_response.items()}
+        for annotation in fetched.annotations:
+            response = names[project.stage].get(annotation.name or "")
+            found.append((project, annotation, response))
+    # Raters are looked up in this order, so that new ones are added in the order of rating.
+    found.sort(key=lambda row: (row[1].created, row[1].number))
+    return [LocatedAnnotation(*row, rater_of(*row[:2])) for row in found]
+
+
+def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotation]:
+    """Return the annotations that count: the latest of each rater and task, by `rating_key`."""
+    newest: dict[Any, LocatedAnnotation] = {}
+    for located in annotations:
+        previous = newest.get(located.rating_key)
+        if previous is None or previous.annotation.recency < located.annotation.recency:
+            newest[located.rating_key] = located
+    return newest
 
 
 class AnnotationStore:
@@ -62,7 +127,11 @@ class AnnotationStore:
         counted = latest(annotations)
         keys = {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
-        self._claims.vacate(deleted)
+        gone = {slot.id for slot in deleted}
+        for given_up in deleted:
+            self._claims.reopen(
+                given_up, lambda slot: slot.id not in gone and bool(self._ratings.active(slot))
+            )
         filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
             annotation, rater = located.annotation, located.rater_id
@@ -80,14 +149,13 @@ class AnnotationStore:
             else:
                 filled.append((located, slot))
         self._result.further = sum(slot.further for _, slot in filled)
-        shown = [(slot, located.project, located.annotation) for located, slot in filled]
-        store_reveals(self._connection, shown)
-        exposures = Exposures(self._connection)
+        seen = Reveals(self._connection)
+        seen.add([(slot, located.project, located.annotation) for located, slot in filled])
         for located, slot in filled:
-            self._store_annotation(located, slot, exposures)
+            self._store_annotation(located, slot, seen)
         for slot in deleted:
-            self._ratings.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
-            self._marks.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
+            for values in (self._ratings, self._marks):
+                values.withdraw(slot, slot.construct_keys, reasons.DELETED)
         for project in projects:
             self._reject_unreadable(project)
         self._flag_commas(filled)
@@ -137,7 +205,7 @@ class AnnotationStore:
         self, located: LocatedAnnotation, rater_id: int, counted: Mapping[Any, LocatedAnnotation]
     ) -> Slot | str:
         """Return the slot that an annotation fills, or the reason why it fills none."""
-        project, key = located.project, located.task_key
+        key = located.task_key
         if located.response_id is None:
             return reasons.UNKNOWN_TASK
         if counted[located.rating_key] is not located:
@@ -145,33 +213,18 @@ class AnnotationStore:
         if self._raters.has_left(rater_id):
             return reasons.LEFT
         slot = self._claims.slot_of(rater_id, key)
-        rated = self._active(self._ratings, slot)
+        rated = self._ratings.active(slot)
         elsewhere = self._claims.on_other_channels(rater_id, key)
-        if elsewhere - rated - self._active(self._marks, slot) == key[1]:
+        if elsewhere - rated - self._marks.active(slot) == key[1]:
             return reasons.OTHER_CHANNEL
-        claimed = self._claims.claim(rater_id, key, has_values=bool(rated))
-        if claimed is None:
-            return reasons.NO_SLOT
-        # The rater saw the fields of the project, which study.toml may have changed since.
-        return replace(claimed, stage=Stage(project.stage, key[1], project.fields))
+        return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
 
-    def _active(self, revisions: Revisions, slot: Slot | None) -> set[str]:
-        """Return the constructs of a slot with a value that was not withdrawn."""
-        return set() if slot is None else revisions.active(slot.id, slot.construct_keys)
-
-    def _store_annotation(
-        self, located: LocatedAnnotation, slot: Slot, exposures: Exposures
-    ) -> None:
+    def _store_annotation(self, located: LocatedAnnotation, slot: Slot, seen: Reveals) -> None:
         project, annotation = located.project, located.annotation
         self._reject(located, *annotation.invalid)
         invalid = {invalid.construct_key for invalid in annotation.invalid}
-        self._ratings.withdraw(
-            slot.id,
-            [key for key in slot.construct_keys if key in invalid],
-            reasons.CHANGED_TO_INVALID,
-            annotation.updated,
-        )
-        exposure = exposures.at(slot, annotation.updated, project.fields)._asdict()
+        self._ratings.withdraw(slot, invalid, reasons.CHANGED_TO_INVALID, annotation.updated)
+        exposure = seen.at(slot, annotation.updated, project)
 
         def context(given: ConstructAnswer | MarkedParts) -> dict[str, Any]:
             """Return what is stored with a value besides itself."""
@@ -183,26 +236,18 @@ class AnnotationStore:
 
         # A value that was pulled before keeps counting, and its edits are followed.
         elsewhere = self._claims.on_other_channels(slot.rater_id or 0, located.task_key)
-        elsewhere -= self._active(self._ratings, slot)
+        elsewhere -= self._ratings.active(slot)
         # The comment belongs to the whole task and is stored with its first value.
         comment = annotation.comment
         for answer in annotation.answers:
             key = answer.construct_key
             if key not in elsewhere:
-                self._ratings.add(
-                    slot.id,
-                    key,
-                    project,
-                    annotation,
-                    value=answer.value,
-                    flags=list(answer.flags),
-                    comment=comment,
-                    **context(answer),
-                )
+                of_value = {"value": answer.value, "flags": list(answer.flags), "comment": comment}
+                self._ratings.add(slot, key, project, annotation, **of_value, **context(answer))
                 comment = None
             elif not annotation.skipped:
                 self._reject(located, answer.rejected(reasons.OTHER_CHANNEL))
-        elsewhere -= self._active(self._marks, slot)
+        elsewhere -= self._marks.active(slot)
         marked = set()
         for marks in annotation.marks:
             key = marks.construct_key
@@ -211,8 +256,8 @@ class AnnotationStore:
                 self._reject(located, marks.rejected(ranges))
                 continue
             marked.add(key)
-            self._marks.add(slot.id, key, project, annotation, ranges=ranges, **context(marks))
-        self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, reasons.DELETED)
+            self._marks.add(slot, key, project, annotation, ranges=ranges, **context(marks))
+        self._marks.withdraw(slot, {*slot.construct_keys} - marked, reasons.DELETED)
 
     def _ranges(self, slot: Slot, marks: MarkedParts) -> list[Range] | str:
         """Return the marked parts of the response, or why one is not in it."""
@@ -259,19 +304,15 @@ class AnnotationStore:
 
     def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
         """Report the values of number fields that a decimal comma explains."""
-        given: dict[tuple[int, str], list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        given: dict[Any, list[tuple[Annotation, int, float]]] = defaultdict(list)
         for located, slot in filled:
-            fields = {
-                control["construct"]
-                for control in located.project.controls.values()
-                if control["kind"] == "number" and "labels" not in control
-            }
+            fields = typed_constructs(located.project.controls)
             for answer in located.annotation.answers:
                 if answer.construct_key in fields and answer.value is not None:
-                    key = slot.rater_id or 0, answer.construct_key
-                    given[key].append((located, answer.value))
+                    place = located.annotation, slot.response_id
+                    given[slot.rater_id, answer.construct_key].append((*place, answer.value))
         for (rater, construct), values in given.items():
-            slips = likely_commas([value for _, value in values])
-            for located, value in values:
+            slips = likely_commas([value for *_, value in values])
+            for annotation, response, value in values:
                 if value in slips:
-                    self._rejected.doubt(located, rater, construct, value)
+                    self._rejected.doubt(annotation, rater, response, construct, value)

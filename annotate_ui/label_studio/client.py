@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import ijson
 
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio import NAME
 from study.errors import StudyError
 from study.text import counted
 

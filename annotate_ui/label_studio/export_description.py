@@ -3,14 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from annotate_ui.label_studio.annotation_kinds import (
-    GROUND_TRUTH,
-    JUDGE,
-    PREDICTED,
-    PREFILLED,
-    RATINGS,
-    REFERENCE,
-)
+from annotate_ui.label_studio.annotations import storable_text
 from annotate_ui.label_studio.export_controls import LABELS, choice_values, may_rate
 from annotate_ui.label_studio.export_inventory import (
     ExportControl,
@@ -18,7 +11,14 @@ from annotate_ui.label_studio.export_inventory import (
     read_inventory,
     scorers_of_users,
 )
-from annotate_ui.label_studio.result_values import storable_text
+from annotate_ui.label_studio.reasons import (
+    GROUND_TRUTH,
+    JUDGE,
+    PREDICTED,
+    PREFILLED,
+    RATINGS,
+    REFERENCE,
+)
 from annotate_ui.label_studio.short_exports import assign_constructs, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.value_ranges import STARS, most_stars, option, unlikely_range

@@ -10,8 +10,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
-from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
-from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio.annotation_reader import typed_constructs
+from annotate_ui.label_studio.annotations import Annotation, likely_commas
 from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
@@ -23,7 +23,7 @@ from annotate_ui.label_studio.export_reading import (
     ExportReading,
     export_reading,
 )
-from annotate_ui.label_studio.result_values import likely_commas
+from annotate_ui.label_studio.reasons import PREDICTED, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable
@@ -73,13 +73,14 @@ def read_rows(
         The options do not fit the users of the file.
     """
     scorers = scorers_of_users(found.users, source, options)
-    for key, used_range in reading.ranges.items():
+    for key, used_range in reading.reader.ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     if is_short(source.head):
         source.report.warnings.append(LACKING)
     contents = TaskReader(source, options)
     annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
+    fields = typed_constructs(reading.reader.controls)
     typed: dict[tuple[str, str], list[float]] = defaultdict(list)
     for content in _usable(contents, source, options, without):
         if isinstance(content, Fault):
@@ -107,8 +108,8 @@ def read_rows(
             ratings += len(values)
             yield from values
             for answer in annotation.answers:
-                if answer.value is not None and answer.construct_key in reading.typed:
-                    typed[scorer.name, answer.construct_key].append(answer.value)
+                if answer.value is not None and answer.construct_key in fields:
+                    typed[scorer.scorer, answer.construct_key].append(answer.value)
         yield from content.cells.remaining_faults()
     yield from contents.unknown_columns()
     annotations.report_unreadable()
@@ -179,8 +180,8 @@ def _all_left_out(found: Inventory) -> str:
 class _Scorer(NamedTuple):
     """Who gave values, and as what."""
 
-    name: str
-    kind: ScorerKind
+    scorer: str
+    scorer_kind: ScorerKind
     source: str
 
 
@@ -238,12 +239,10 @@ def _scores(
         yield from content.cells.row(
             ScoreRow,
             **content.rated._asdict(),
+            **scorer._asdict(),
             construct_key=construct,
-            scorer=scorer.name,
-            scorer_kind=scorer.kind,
             value=value,
             missing_reason=reason,
-            source=scorer.source,
         )
 
 
@@ -266,8 +265,8 @@ def _preferences(
             response_a=named[first].response_id,
             response_b=named[second].response_id,
             construct_key=construct,
-            scorer=scorer.name,
-            scorer_kind=scorer.kind,
+            scorer=scorer.scorer,
+            scorer_kind=scorer.scorer_kind,
             value=value,
             missing_reason=missing,
         )
@@ -277,13 +276,10 @@ def _marks(
     content: TaskContent, annotation: Annotation, scorer: _Scorer, source: RecordSource
 ) -> Rows:
     """Yield the marks of each construct that labels are mapped to."""
-    if scorer.kind != "human":
+    if scorer.scorer_kind != "human":
         if annotation.marks:
-            what = (
-                "predictions"
-                if scorer.kind == "judge"
-                else ("annotations that are taken as the reference")
-            )
+            of_model = scorer.scorer_kind == "judge"
+            what = "predictions" if of_model else "annotations that are taken as the reference"
             source.report.left_out[f"marks of {what}"] += 1
         return
     for marks in annotation.marks:
@@ -304,7 +300,7 @@ def _marks(
             MarksRow,
             **content.rated._asdict(),
             construct_key=marks.construct_key,
-            scorer=scorer.name,
+            scorer=scorer.scorer,
             marks=tuple(parts),
         )
 

@@ -5,13 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.annotation_kinds import (
-    PREDICTED,
-    kinds_of,
-    left_out_as,
-    predictions_of,
-)
-from annotate_ui.label_studio.result_values import (
+from annotate_ui.label_studio.annotations import (
     UNPLACED,
     as_integer,
     choice_labels,
@@ -21,6 +15,12 @@ from annotate_ui.label_studio.result_values import (
     storable_text,
     text_labels,
     user_number,
+)
+from annotate_ui.label_studio.reasons import (
+    PREDICTED,
+    kinds_of,
+    left_out_as,
+    predictions_of,
 )
 from annotate_ui.label_studio.short_exports import tasks
 from annotate_ui.label_studio.short_form import is_short

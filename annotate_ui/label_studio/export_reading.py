@@ -1,12 +1,24 @@
 """How the export of any project is read, of a file or a server: controls, values, what counts."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.annotation_kinds import (
+from annotate_ui.label_studio.annotation_reader import AnnotationReader, list_problem
+from annotate_ui.label_studio.annotations import (
+    Annotation,
+    InvalidValue,
+    UnreadableAnnotation,
+    as_integer,
+    parse_time,
+    storable_text,
+    user_number,
+)
+from annotate_ui.label_studio.export_controls import map_controls, mark_controls
+from annotate_ui.label_studio.export_inventory import ExportControl
+from annotate_ui.label_studio.reasons import (
     JUDGE,
     PREDICTED,
     PREDICTIONS,
@@ -14,22 +26,10 @@ from annotate_ui.label_studio.annotation_kinds import (
     is_reference,
     predictions_of,
 )
-from annotate_ui.label_studio.annotation_reader import AnnotationReader, list_problem
-from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
-from annotate_ui.label_studio.export_controls import map_controls, mark_controls
-from annotate_ui.label_studio.export_inventory import ExportControl
-from annotate_ui.label_studio.result_values import (
-    as_integer,
-    parse_time,
-    storable_text,
-    user_number,
-)
 from annotate_ui.label_studio.task_content import TaskContent, unplaced
-from annotate_ui.label_studio.value_ranges import ValueRange, value_range
-from study.base.scales import Scale
+from annotate_ui.label_studio.value_ranges import value_range
 from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 
 
@@ -38,23 +38,10 @@ class ExportReading:
     """The controls of an export, and the reader of its annotations."""
 
     inventory: Mapping[str, ExportControl]
-    controls: dict[str, dict[str, Any]]
-    """Those that rate or mark, as `AnnotationReader` takes them."""
-    ranges: dict[str, ValueRange]
-    """Construct to the range on which its values were given, if it is not its scale."""
     kinds: dict[str, str]
     """Construct to the kind of the control that gives it a value."""
-    scales: Mapping[str, Scale]
-    """Construct to its scale."""
     reader: AnnotationReader
-
-    def read(
-        self, task: Mapping[str, Any], content: TaskContent
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
-        """Return a task's annotations on the scales of their constructs, and as `read` does."""
-        compared = {kind: tuple(named) for kind, named in content.compared.items()}
-        annotations, unreadable = self.reader.read(task, compared)
-        return [self._mapped(annotation) for annotation in annotations], unreadable
+    """Its controls are those that rate or mark."""
 
     def unplaced(self, annotation: Annotation, content: TaskContent) -> Fault | None:
         """Return a fault if a task does not name the responses that its values are of."""
@@ -66,25 +53,16 @@ class ExportReading:
             kinds.add("number")
         return unplaced(content, kinds)
 
-    @property
-    def typed(self) -> set[str]:
-        """The constructs whose values are typed into a field."""
-        return {
-            control["construct"]
-            for control in self.controls.values()
-            if control["kind"] == "number" and "labels" not in control
-        }
-
     def stated_ranges(self) -> dict[str, str]:
         """Return the range that the project states for each control, and what becomes of it."""
         words: dict[str, str] = {}
-        for name, meaning in self.controls.items():
+        for name, meaning in self.reader.controls.items():
             stated = self.inventory[name].stated
             if meaning["kind"] != "number" or stated == (None, None):
                 continue
             key = meaning["construct"]
-            used = self.ranges.get(key)
-            scale = self.scales[key] if used is None else used.scale
+            used = self.reader.ranges.get(key)
+            scale = self.reader.scales[key]
             source = scale if used is None else used.source
             words[name] = f"{source.min:g} to {source.max:g}, " + (
                 f"as {key}"
@@ -102,18 +80,6 @@ class ExportReading:
         if control is None or control.rates:
             return f"results of the control {name!r}"
         return f"results of the control {name!r}, which gives {control} rather than numbers"
-
-    def _mapped(self, annotation: Annotation) -> Annotation:
-        answers, invalid = [], list(annotation.invalid)
-        for answer in annotation.answers:
-            used_range = self.ranges.get(answer.construct_key)
-            if answer.value is None or used_range is None:
-                answers.append(answer)
-            elif (problem := used_range.off_grid(answer.value)) is not None:
-                invalid.append(InvalidValue(answer.construct_key, f"{answer.value:g}", problem))
-            else:
-                answers.append(replace(answer, value=used_range.mapped(answer.value)))
-        return replace(annotation, answers=answers, invalid=invalid)
 
 
 def export_reading(
@@ -148,16 +114,10 @@ def export_reading(
         meaning["construct_version"] = known.get(meaning["construct"], 1)
     for meaning in of_marks.values():
         meaning["versions"] = {key: known.get(key, 1) for key in meaning["versions"]}
-    controls = {**rating, **of_marks}
-    # Values are checked against the range on which they were given.
-    scales = dict(options.scales) | {key: used.source for key, used in ranges.items()}
+    kinds = {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()}
+    scales = options.scales, options.preference_scale
     return ExportReading(
-        inventory,
-        controls,
-        ranges,
-        {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()},
-        options.scales,
-        AnnotationReader(controls, scales, options.preference_scale),
+        inventory, kinds, AnnotationReader({**rating, **of_marks}, *scales, ranges)
     )
 
 
@@ -165,11 +125,9 @@ DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
+NO_MODEL = "predictions without a model_version, which names the judge"
 # Number of places that are listed for each reason.
 _LISTED = 5
-
-
-NO_MODEL = "predictions without a model_version, which names the judge"
 
 
 class CountedAnnotation(NamedTuple):
@@ -209,60 +167,49 @@ class Annotations:
         left_out = self.source.report.left_out
         everything = task.get("annotations") or []
         self.count += len(everything)
-        candidates = counting(everything, self.taken, left_out)
-        counts = {DRAFTS: len(task.get("drafts") or [])}
-        predictions = predictions_of(task)
-        if self.taken.get(PREDICTED) == JUDGE:
-            yield from self._of_models(predictions, content)
-        else:
+        candidates = [(raw, None) for raw in counting(everything, self.taken, left_out)]
+        counts = Counter({DRAFTS: len(task.get("drafts") or [])})
+        predictions = [(raw, _model(raw)) for raw in predictions_of(task)]
+        if self.taken.get(PREDICTED) != JUDGE:
             counts[PREDICTIONS] = len(predictions)
-        left_out.update({reason: count for reason, count in counts.items() if count})
-        by_person: dict[tuple[int | str | None, bool], list[tuple[Annotation, bool]]]
-        by_person = defaultdict(list)
-        for raw in candidates:
+            predictions = []
+        left_out.update(+counts)
+        given: dict[Any, list[tuple[CountedAnnotation, bool]]] = defaultdict(list)
+        for raw, model in [*candidates, *predictions]:
             timed = _with_time(raw)
-            single = {**task, "annotations": [timed]}
-            annotations, unreadable = self.reading.read(single, content)
-            for annotation in annotations:
-                user = annotation.user
-                person = user if user is None else self.scorers.get(user) or user
-                key = person, is_reference(raw, self.taken)
-                by_person[key].append((annotation, timed is raw))
-                if annotation.edited_by_other:
-                    self.source.report.rules[EDITED_BY_OTHER] += 1
-            for unread in unreadable:
-                number = "?" if unread.number is None else unread.number
+            read = self.reading.reader.read_one(timed, task, content.compared)
+            if isinstance(read, UnreadableAnnotation):
+                number = "?" if read.number is None else read.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
-                self._unreadable[_unreadable_reason(raw)].append(place)
-        for (person, reference), timed_annotations in by_person.items():
-            for latest in self._latest(person, timed_annotations, record):
-                yield latest if isinstance(latest, Fault) else CountedAnnotation(latest, reference)
-
-    def _of_models(
-        self, predictions: Sequence[Any], content: TaskContent
-    ) -> Iterator[CountedAnnotation]:
-        """Yield the latest prediction of each model."""
-        newest: dict[str, Annotation] = {}
-        for raw in predictions:
-            timed = _with_time(raw)
-            single = {**content.record.cells, "annotations": [timed]}
-            read, unreadable = self.reading.read(single, content)
-            model = storable_text(str(raw.get("model_version") or "")) if read else ""
-            if unreadable:
-                self.source.report.left_out["unreadable predictions"] += 1
-            elif not model.strip():
-                self.source.report.left_out[NO_MODEL] += 1
-            for annotation in read if model.strip() else ():
-                before = newest.get(model)
-                if before is not None:
-                    self.source.report.left_out[EARLIER_PREDICTIONS] += 1
-                if before is None or (before.updated, before.number) < (
-                    annotation.updated,
-                    annotation.number,
-                ):
-                    newest[model] = annotation
-        for model, annotation in newest.items():
-            yield CountedAnnotation(annotation, model=model.strip())
+                if model is None:
+                    self._unreadable[_unreadable_reason(raw)].append(place)
+                else:
+                    left_out["unreadable predictions"] += 1
+            elif model == "":
+                left_out[NO_MODEL] += 1
+            else:
+                user, reference = read.user, model is None and is_reference(raw, self.taken)
+                person = user if user is None else self.scorers.get(user) or user
+                counted = CountedAnnotation(read, reference, model)
+                given[person, reference, model].append((counted, timed is raw))
+                self.source.report.rules.update([EDITED_BY_OTHER] * read.edited_by_other)
+        for (person, _, model), some in given.items():
+            untimed = [counted.annotation.number for counted, timed in some if not timed]
+            if person is None and model is None:
+                # Deleted accounts: they may be different people.
+                yield from (counted for counted, _ in some)
+            elif model is None and untimed and len(some) > 1:
+                yield Fault(
+                    f"user {some[0][0].annotation.user} annotated task {task['id']} {len(some)} "
+                    f"times; the latest counts, but annotation {untimed[0]} has no time (with a "
+                    "time zone).",
+                    "Export the project again, or remove the others.",
+                    record.number,
+                )
+            else:
+                earlier = SUPERSEDED if model is None else EARLIER_PREDICTIONS
+                left_out.update([earlier] * (len(some) - 1))
+                yield max((counted for counted, _ in some), key=lambda one: one.annotation.recency)
 
     def report_unreadable(self) -> None:
         """Report the number of unreadable annotations by reason, with their places."""
@@ -272,30 +219,11 @@ class Annotations:
                 f"unreadable annotations: {reason} ({'; '.join(places[:_LISTED])}{more})"
             ] += len(places)
 
-    def _latest(
-        self, person: int | str | None, annotations: list[tuple[Annotation, bool]], record: Record
-    ) -> Iterator[Annotation | Fault]:
-        """Yield a person's latest annotation of a task, given with whether each has a time."""
-        if person is None:
-            # Deleted accounts: they may be different people.
-            yield from (annotation for annotation, _ in annotations)
-            return
-        untimed = [annotation.number for annotation, timed in annotations if not timed]
-        if len(annotations) > 1 and untimed:
-            yield Fault(
-                f"user {annotations[0][0].user} annotated task {record.cells['id']} "
-                f"{len(annotations)} times; the latest counts, but "
-                f"annotation {untimed[0]} has no time (with a time zone).",
-                "Export the project again, or remove the others.",
-                record.number,
-            )
-            return
-        if len(annotations) > 1:
-            self.source.report.left_out[SUPERSEDED] += len(annotations) - 1
-        yield max(
-            (annotation for annotation, _ in annotations),
-            key=lambda annotation: (annotation.updated, annotation.number),
-        )
+
+def _model(prediction: Any) -> str:
+    """Return the name of the model of a prediction; empty: it has none."""
+    named = prediction.get("model_version") if isinstance(prediction, dict) else None
+    return storable_text(str(named or "")).strip()
 
 
 def _with_time(raw: Any) -> Any:

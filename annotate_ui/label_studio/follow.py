@@ -222,7 +222,7 @@ def _store(
         _store_project(study, server, people, project, stored, {})
         return
     reading = export_reading(project.source, project.found.controls, form, versions)
-    key = _store_project(study, server, people, project, stored, reading.controls)
+    key = _store_project(study, server, people, project, stored, reading.reader.controls)
     others, kept = _other_texts(people, project, form)
     if others:
         report.left_out[OTHER_TEXTS] += len(others)

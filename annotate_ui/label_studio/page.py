@@ -65,18 +65,15 @@ class LabelingPage:
 
     def show(self, field: Sees) -> None:
         """Add a field of the query."""
+        header(self.texts, HEADINGS[field], size=5)
         if field != "context":
-            self._text(HEADINGS[field], field)
+            text = {"name": field, "value": f"${field}", "granularity": "word"}
+            SubElement(self.texts, "Text", text)
         else:
-            header(self.texts, HEADINGS[field], size=5)
             each = SubElement(self.texts, "Repeater", on="$passages", indexFlag="{{idx}}")
             folded = SubElement(each, "Collapse", open="false")
             panel = SubElement(folded, "Panel", value="$passages[{{idx}}].title")
             SubElement(panel, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
-
-    def _text(self, heading: str, name: str) -> None:
-        header(self.texts, heading, size=5)
-        SubElement(self.texts, "Text", name=name, value=f"${name}", granularity="word")
 
     def ask(self, name: str, *lines: str) -> Element:
         """Add a question with a heading and further lines; return its view."""

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Project, Server, ServerError
-from annotate_ui.label_studio.task_data import study_name
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
-from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import (
     assignments,
@@ -26,12 +24,18 @@ from study.schema.tables import (
     external_tasks,
     ratings,
     rejected_values,
+    study_identities,
 )
 from study.study import Study
 from study.types import Sees
 
 TaskKey = tuple[int, frozenset[str]]
 """The response of a task, and the constructs that it asks for."""
+
+
+def study_name(connection: Connection) -> str:
+    """Return the random name of the study, which its backups share."""
+    return str(connection.execute(select(study_identities.c.public_id)).scalar_one())
 
 
 @dataclass(frozen=True)
@@ -112,48 +116,21 @@ def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[s
     }
 
 
-def store_controls(
-    connection: Connection, project: StoredProject, controls: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Store that the page of a project asks for more than before."""
-    table = external_projects
-    with append_only_suspended(connection, [table.name]):
-        connection.execute(update(table).where(table.c.id == project.id).values(controls=controls))
-
-
-def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
-    """Store tasks of a project: the response of each, and its number."""
-    if tasks:
-        connection.execute(
-            insert(external_tasks),
-            [
-                {"project_id": project_id, "response_id": response, "external_id": str(number)}
-                for response, number in tasks.items()
-            ],
-        )
-
-
 def rated_slots(connection: Connection) -> set[int]:
     """Return the slots of this channel that were rated, according to what was pulled.
 
     A slot with a rejected value counts as rated, one whose values were withdrawn does not.
     """
-    of_channel = select(assignments.c.id).where(assignments.c.channel == CHANNEL)
-    rows = connection.execute(select(newest_ratings(ratings.c.assignment_id.in_(of_channel))))
-    newest = [(row.assignment_id, row.answered) for row in rows]
-    rated = {assignment for assignment, answered in newest if answered}
-    withdrawn = {assignment for assignment, _ in newest} - rated
-    rejected = connection.execute(
-        select(assignments.c.id)
-        .join_from(
-            assignments,
-            rejected_values,
-            (assignments.c.rater_id == rejected_values.c.rater_id)
-            & (assignments.c.response_id == rejected_values.c.response_id),
-        )
-        .where(assignments.c.channel == CHANNEL)
-    ).scalars()
-    return rated | (set(rejected) - withdrawn)
+    t, rejected = assignments, rejected_values
+    of_channel = select(t.c.id).where(t.c.channel == CHANNEL)
+    newest = newest_ratings(ratings.c.assignment_id.in_(of_channel))
+    answered: dict[int, bool] = {}
+    for slot, has_answer in connection.execute(select(newest.c.assignment_id, newest.c.answered)):
+        answered[slot] = answered.get(slot, False) or bool(has_answer)
+    same = (t.c.rater_id == rejected.c.rater_id) & (t.c.response_id == rejected.c.response_id)
+    for slot in connection.execute(of_channel.join(rejected, same)).scalars():
+        answered.setdefault(slot, True)
+    return {slot for slot, is_rated in answered.items() if is_rated}
 
 
 def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
@@ -163,14 +140,11 @@ def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
     """
     numbers = [project.tasks.pop(r) for r in list(tasks) if r in project.tasks]
     if numbers:
+        t = external_tasks
         with study.write() as connection:
             for number in numbers:
-                connection.execute(
-                    delete(external_tasks).where(
-                        external_tasks.c.project_id == project.id,
-                        external_tasks.c.external_id == str(number),
-                    )
-                )
+                this = (t.c.project_id == project.id) & (t.c.external_id == str(number))
+                connection.execute(delete(t).where(this))
     return len(numbers)
 
 
@@ -279,11 +253,8 @@ def _server_projects(study: Study, server: Server) -> ServerProjects:
         name, known = study_name(connection), stored_projects(connection)
     listed = server.projects()
     numbers = {project.id for project in listed}
-    deleted = [
-        project
-        for project in known
-        if project.number not in numbers and _is_deleted(server, project.number)
-    ]
+    unlisted = [project for project in known if project.number not in numbers]
+    deleted = [project for project in unlisted if _is_deleted(server, project.number)]
     present = [project for project in known if project not in deleted]
     return ServerProjects(name, listed, present, deleted)
 

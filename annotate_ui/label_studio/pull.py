@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from annotate_ui.label_studio.annotation_kinds import NOT_INDEPENDENT, is_prefilled
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotation_store import AnnotationStore
+from annotate_ui.label_studio.annotation_store import AnnotationStore, FetchedProject
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import (
     StoredProject,
     exchange,
@@ -18,6 +16,7 @@ from annotate_ui.label_studio.projects import (
     stored_scales,
 )
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.reasons import NOT_INDEPENDENT, is_prefilled
 from annotate_ui.label_studio.results import Pulled, Pushed
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
@@ -70,9 +69,7 @@ def pull(
         steps = len(on_server.present) + 1
         fetched = []
         for number, project in enumerate(on_server.present, 1):
-            reader = AnnotationReader(
-                project.controls, scales[project.id], study.config.preferences.scale
-            )
+            reader = AnnotationReader(project.controls, scales[project.id])
             fetched.append(_fetch(server, project, reader, result))
             advance(number, steps)
         users = {annotation.user for one in fetched for annotation in one.annotations}

@@ -1,9 +1,9 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection
+from sqlalchemy import update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
@@ -15,7 +15,6 @@ from annotate_ui.label_studio.projects import (
     forget,
     last_title,
     rated_slots,
-    store_controls,
     stored_projects,
     task_places,
     unknown_projects,
@@ -23,10 +22,18 @@ from annotate_ui.label_studio.projects import (
 from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import Origins
 from annotate_ui.label_studio.slots import Slot, ready, slots
-from annotate_ui.label_studio.task_data import task_names
-from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender, tasks_of
+from annotate_ui.label_studio.task_upload import (
+    ProjectKind,
+    TaskSender,
+    page_of,
+    task_names,
+    tasks_of,
+)
+from annotate_ui.tasks.stages import Stage
 from study.errors import StudyError
 from study.progress_bar import Advance
+from study.schema.creation import append_only_suspended
+from study.schema.tables import external_projects
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -106,55 +113,39 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
     with study.read() as connection:
         projects = stored_projects(connection)
         places = task_places(projects, {project.id: tasks for project, tasks in outdated})
-        detached = _detached_slots(connection, study, projects)
         reserved = slots(connection, study)
         rated = rated_slots(connection)
-        current = [slot for slot in reserved if slot.current_keys]
+        origins = Origins(connection)
     if not reserved:
         raise StudyError(
             "Nothing is assigned to Label Studio. Reserve slots with "
             f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
         )
-    due = ready(current, rated)
+    due = ready(reserved, rated)
     result.existing = sum(len(project.tasks) for project in projects)
     result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
-    result.waiting, result.slots = len(current) - len(due), len(reserved)
-    due = [slot for slot in due if slot.id not in detached & rated]
+    result.waiting = sum(slot.stage is not None for slot in reserved) - len(due)
+    result.slots = len(reserved)
+    tasks = {project.id: project.tasks for project in projects}
+    wanted: dict[TaskKey, list[Slot]] = defaultdict(list)
+    stages: dict[TaskKey, Stage] = {}
+    for slot, stage in due:
+        origin = origins.project(slot) if slot.id in rated else None
+        # What was rated in a task that is gone is wanted nowhere.
+        if origin is None or slot.response_id in tasks[origin]:
+            wanted[slot.task_key].append(slot)
+            stages.setdefault(slot.task_key, stage)
     missing: dict[ProjectKind, list[int]] = defaultdict(list)
-    for kind, response in _needed(study, due, places, rated):
-        if kind.overlap > 0:
-            missing[kind].append(response)
-    return missing
-
-
-def _needed(
-    study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
-) -> Iterator[tuple[ProjectKind, int]]:
-    by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
-    for slot in due:
-        by_task[slot.task_key].append(slot)
-    for task_key, some in by_task.items():
+    for task_key, some in wanted.items():
         # A task may have more annotations than places if raters' annotations were deleted.
         filled = sum(slot.id in rated for slot in some)
-        count = len(some) - max(places.get(task_key, 0), filled)
-        stage, current = some[0].stage, some[0].current_keys
-        keys = tuple(spec.key for spec in study.config.constructs if spec.key in current)
-        yield ProjectKind(stage.number, stage.fields, keys, count), task_key[0]
-
-
-def _detached_slots(
-    connection: Connection, study: Study, projects: Sequence[StoredProject]
-) -> set[int]:
-    """Return the slots that were rated in a task or project that has since been deleted."""
-    tasks = {project.id: project.tasks for project in projects}
-    origins = Origins(connection)
-    return {
-        slot.id
-        for slot in slots(connection, study)
-        if slot.rater_id is not None
-        and (project := origins.project(slot)) is not None
-        and slot.response_id not in tasks[project]
-    }
+        count = len(some) - max(places[task_key], filled)
+        if count > 0:
+            stage = stages[task_key]
+            keys = tuple(s.key for s in study.config.constructs if s.key in task_key[1])
+            kind = ProjectKind(stage.number, stage.fields, keys, count)
+            missing[kind].append(task_key[0])
+    return missing
 
 
 def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
@@ -191,16 +182,17 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
     It may ask for more than before, such as for marks, and words may have changed. A page that
     asked for something else stays.
     """
-    pages = Pages(study)
     for project in present:
-        page = pages.page(project)
+        page = page_of(study, project)
         if not project.controls.items() <= page.controls.items():
             continue
         if not same_page(server.project(project.number).xml, page.xml):
             server.configure(project.number, page.xml)
+        t = external_projects
         if project.controls != page.controls:
-            with study.write() as connection:
-                store_controls(connection, project, page.controls)
+            stored = update(t).where(t.c.id == project.id).values(controls=page.controls)
+            with study.write() as connection, append_only_suspended(connection, [t.name]):
+                connection.execute(stored)
 
 
 def _find_outdated(study: Study, server: Server, present: Iterable[StoredProject]) -> _Outdated:

@@ -2,16 +2,17 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Subquery, insert, select
 
 from annotate_ui.label_studio import CHANNEL, reasons
-from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.projects import StoredProject
-from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.results import Pulled, Rejection
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.tasks.stages import in_order
 from study.facts.counted_marks import newest_marks
@@ -21,6 +22,7 @@ from study.schema.human_ratings import AnswerKind
 from study.schema.tables import (
     assignments,
     rater_answers,
+    raters,
     ratings,
     rejected_values,
     responses,
@@ -34,37 +36,64 @@ from study.types import Sees
 _SAME_MOMENT = timedelta(seconds=2)
 
 
-class Exposure(NamedTuple):
-    """The fields that a rater had seen when a rating was given."""
+class _Shown(NamedTuple):
+    """A stage that was shown to a rater."""
 
-    revealed: list[Sees]
-    after_reveal: bool
-    seen_more: bool
+    slot: int
+    stage: int
+    repeat: int
+    at: datetime
+    fields: Sequence[Sees]
 
 
-def store_reveals(
-    connection: Connection, filled: Sequence[tuple[Slot, StoredProject, Annotation]]
-) -> None:
-    """Store that the slots' stages were shown to their raters; each is stored once."""
-    stored = {
-        (row.assignment_id, row.stage)
-        for row in connection.execute(select(reveals.c.assignment_id, reveals.c.stage))
-    }
-    new: dict[tuple[int, int], dict[str, Any]] = {}
-    for slot, project, annotation in filled:
-        key = slot.id, slot.stage.number
-        if key not in stored:
-            new.setdefault(
-                key,
-                {
-                    "assignment_id": slot.id,
-                    "stage": slot.stage.number,
-                    "fields": list(project.fields),
-                    "created_at": _shown_at(annotation),
-                },
-            )
-    if new:
-        connection.execute(insert(reveals), list(new.values()))
+class Reveals:
+    """Everything that was shown to raters on any channel, by rater and query."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._shown: dict[tuple[int | None, int], list[_Shown]] = defaultdict(list)
+        t, a = reveals, assignments
+        columns = t.c.assignment_id, t.c.stage, a.c.repeat, t.c.created_at, t.c.fields
+        rows = connection.execute(
+            select(a.c.rater_id, responses.c.query_id, *columns)
+            .join_from(t, a, t.c.assignment_id == a.c.id)
+            .join(responses, a.c.response_id == responses.c.id)
+        )
+        for rater, query, *shown in rows:
+            self._shown[rater, query].append(_Shown(*shown))
+
+    def add(self, filled: Sequence[tuple[Slot, StoredProject, Annotation]]) -> None:
+        """Store that the slots' stages were shown to their raters; each is stored once."""
+        stored = {(shown.slot, shown.stage) for some in self._shown.values() for shown in some}
+        new: list[dict[str, Any]] = []
+        for slot, project, annotation in filled:
+            if (slot.id, project.stage) not in stored:
+                stored.add((slot.id, project.stage))
+                at, fields = _shown_at(annotation), list(project.fields)
+                shown = _Shown(slot.id, project.stage, slot.repeat, at, fields)
+                self._shown[slot.rater_id, slot.query_id].append(shown)
+                place = {"assignment_id": slot.id, "stage": project.stage}
+                new.append({**place, "fields": fields, "created_at": at})
+        if new:
+            self._connection.execute(insert(reveals), new)
+
+    def at(self, slot: Slot, time: datetime, project: StoredProject) -> dict[str, Any]:
+        """Return what the slot's rater had seen of its query when an annotation was last changed.
+
+        The rater saw the fields of the project, which study.toml may have changed since.
+        """
+        before = [
+            shown
+            for shown in self._shown[slot.rater_id, slot.query_id]
+            if shown.at <= time and shown.slot != slot.id
+        ]
+        fields = {field for shown in before for field in shown.fields}.union(project.fields)
+        later = (s.stage > project.stage and s.repeat == slot.repeat for s in before)
+        return {
+            "revealed": list(in_order(fields)),
+            "after_reveal": any(later),
+            "seen_more": not fields.issubset(project.fields),
+        }
 
 
 def _shown_at(annotation: Annotation) -> datetime:
@@ -73,43 +102,6 @@ def _shown_at(annotation: Annotation) -> datetime:
     if annotation.lead_seconds is None or edited or annotation.lead_seconds > 86_400:
         return annotation.created
     return annotation.created - timedelta(seconds=annotation.lead_seconds)
-
-
-class Exposures:
-    """Everything that was shown to raters on any channel, by rater and query."""
-
-    def __init__(self, connection: Connection) -> None:
-        rows = connection.execute(
-            select(
-                assignments.c.rater_id, responses.c.query_id, assignments.c.repeat,
-                reveals.c.assignment_id, reveals.c.created_at, reveals.c.stage, reveals.c.fields,
-            )
-            .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
-            .join(responses, assignments.c.response_id == responses.c.id)
-        )  # fmt: skip
-        self._shown: dict[tuple[int, int], list[Any]] = defaultdict(list)
-        for row in rows:
-            self._shown[row.rater_id, row.query_id].append(row)
-
-    def at(self, slot: Slot, time: datetime, shown: Iterable[Sees]) -> Exposure:
-        """Return what the slot's rater had seen of its query when a value was given.
-
-        Parameters
-        ----------
-        time
-            When the annotation was last changed.
-        shown
-            The fields that its task shows.
-        """
-        assert slot.rater_id is not None  # noqa: S101
-        before = [
-            stage
-            for stage in self._shown[slot.rater_id, slot.query_id]
-            if stage.created_at <= time and stage.assignment_id != slot.id
-        ]
-        fields = {field for stage in before for field in stage.fields}.union(shown)
-        later = (s.stage > slot.stage.number and s.repeat == slot.repeat for s in before)
-        return Exposure(list(in_order(fields)), any(later), not fields.issubset(shown))
 
 
 # Rows are written in batches of this size, which bounds memory.
@@ -144,11 +136,7 @@ class Revisions:
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        study: Study,
-        result: Pulled,
-        values: _Values,
+        self, connection: Connection, study: Study, result: Pulled, values: _Values
     ) -> None:
         self._connection, self._study, self._result = connection, study, result
         self._values = values
@@ -160,12 +148,13 @@ class Revisions:
         self.newest = {(row.assignment_id, row.construct_key): row for row in newest}
         """By assignment and construct."""
 
-    def active(self, owner: int, keys: Collection[str]) -> set[str]:
-        """Return those of the constructs that have a value which was not withdrawn."""
-        return {key for key in keys if is_active(self.newest.get((owner, key)))}
+    def active(self, slot: Slot | None) -> set[str]:
+        """Return the constructs of a slot with a value that was not withdrawn."""
+        keys = () if slot is None else slot.construct_keys
+        return {key for key in keys if slot and is_active(self.newest.get((slot.id, key)))}
 
     def add(
-        self, owner: int, key: str, project: StoredProject, annotation: Annotation, **values: Any
+        self, slot: Slot, key: str, project: StoredProject, annotation: Annotation, **values: Any
     ) -> None:
         """Add a value of an annotation, unless the newest revision has the same content."""
         if "value" in values:
@@ -180,17 +169,17 @@ class Revisions:
         }
         outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
         self._result.outdated += outdated and values.get("value") is not None
-        self._write(owner, key, row)
+        self._write(slot.id, key, row)
 
     def withdraw(
-        self, owner: int, keys: Collection[str], reason: str, at: datetime | None = None
+        self, slot: Slot, keys: Collection[str | None], reason: str, at: datetime | None = None
     ) -> None:
         """Withdraw the values of these constructs, which are no longer in Label Studio."""
-        for key in self.active(owner, keys):
-            previous = self.newest[owner, key]
+        for key in sorted(self.active(slot).intersection(keys)):
+            previous = self.newest[slot.id, key]
             row = {name: getattr(previous, name) for name in _KEPT if hasattr(previous, name)}
             row |= {"status": "withdrawn", "reason": reason}
-            self._write(owner, key, {**row, "external_at": at})
+            self._write(slot.id, key, {**row, "external_at": at})
 
     def _write(self, owner: int, key: str, values: dict[str, Any]) -> None:
         previous = self.newest.get((owner, key))
@@ -265,17 +254,16 @@ class Origins:
             self._rejected[row.rater_id, row.response_id] = row.project_id
             if row.external_id is not None and row.rater_id is not None:
                 self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
-        for table in (sentence_marks, ratings):
-            rows = connection.execute(
-                select(table.c.external_id, assignments.c.id, assignments.c.rater_id)
-                .join_from(table, assignments, table.c.assignment_id == assignments.c.id)
-                .where(assignments.c.channel == CHANNEL, table.c.channel == CHANNEL)
-                .order_by(table.c.id)
-            )
-            for external_id, slot, rater in rows:
-                project = project_of(external_id)
-                if project is None:
-                    continue
+        t = rater_answers
+        rows = connection.execute(
+            select(t.c.external_id, assignments.c.id, assignments.c.rater_id)
+            .join_from(t, assignments, t.c.assignment_id == assignments.c.id)
+            .where(assignments.c.channel == CHANNEL, t.c.channel == CHANNEL)
+            .order_by(t.c.id)
+        )
+        for external_id, slot, rater in rows:
+            project = project_of(external_id)
+            if project is not None:
                 self._projects[slot] = project
                 if rater is not None:
                     self._raters[external_id] = rater
@@ -287,3 +275,74 @@ class Origins:
     def project(self, slot: Slot) -> int | None:
         """Return the project that a slot's values came from."""
         return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))
+
+
+class RejectedValues:
+    """The rejected values of one pull."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._rows: dict[tuple[int, str], dict[str, Any]] = {}
+        self._doubtful: list[dict[str, Any]] = []
+
+    def add(
+        self,
+        project: StoredProject,
+        invalid: InvalidValue,
+        annotation: Annotation | None = None,
+        rater_id: int | None = None,
+        response_id: int | None = None,
+    ) -> None:
+        """Add a value; `annotation` is None for an unreadable one."""
+        number = None if annotation is None else annotation.number
+        value = {
+            "response_id": response_id,
+            "rater_id": rater_id,
+            "construct_key": invalid.construct_key,
+            "value": invalid.value,
+            "reason": invalid.reason,
+        }
+        digest = sha256(json.dumps([number, *value.values()]).encode()).hexdigest()
+        self._rows[project.id, digest] = {
+            **value,
+            "project_id": project.id,
+            "digest": digest,
+            "external_id": None if number is None else str(number),
+            "external_at": None if annotation is None else annotation.updated,
+        }
+
+    def doubt(
+        self, annotation: Annotation, rater: int | None, response: int, key: str, value: float
+    ) -> None:
+        """Report a value that is stored and was perhaps not meant."""
+        row = {"rater_id": rater, "response_id": response, "construct_key": key}
+        row |= {"value": f"{value:g}", "reason": f"perhaps {value / 10:g}"}
+        self._doubtful.append({**row, "external_id": annotation.number})
+
+    def store(self, result: Pulled) -> None:
+        """Store the values that no earlier pull stored; add all of them to the result."""
+        t = rejected_values
+        rows = self._connection.execute(select(t.c.project_id, t.c.digest))
+        stored = {(row.project_id, row.digest) for row in rows}
+        new = [row for key, row in self._rows.items() if key not in stored]
+        if new:
+            self._connection.execute(insert(t), new)
+        people = self._connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in people}
+        rated = self._connection.execute(select(responses.c.id, responses.c.key))
+        keys = {row.id: row.key for row in rated}
+
+        def reported(row: dict[str, Any]) -> Rejection:
+            number = row["external_id"]
+            return Rejection(
+                codes.get(row["rater_id"]),
+                keys.get(row["response_id"]),
+                row["construct_key"],
+                row["value"],
+                row["reason"],
+                None if number is None else int(number),
+            )
+
+        result.rejected_new = len(new)
+        result.rejected = [reported(row) for row in self._rows.values()]
+        result.doubtful = [reported(row) for row in self._doubtful]

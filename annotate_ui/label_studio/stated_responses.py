@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.client import Project, Server
 from annotate_ui.label_studio.page import configuration, control_name, instructions
-from annotate_ui.label_studio.projects import exchange
+from annotate_ui.label_studio.projects import exchange, study_name
 from annotate_ui.label_studio.results import StatedProject
-from annotate_ui.label_studio.task_data import NAME, study_name, task_data
+from annotate_ui.label_studio.task_upload import task_data
 from study.errors import Fault, InputError, StudyError, nearest
 from study.facts.find_response import find_response
 from study.schema.tables import queries, responses

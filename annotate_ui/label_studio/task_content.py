@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from annotate_ui.label_studio.result_values import as_integer
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio import NAME
+from annotate_ui.label_studio.annotations import as_integer
 from study.errors import Fault, nearest
 from study.importing.formats.responses import (
     FIELDS as OF_RESPONSES,

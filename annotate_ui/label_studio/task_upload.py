@@ -1,12 +1,17 @@
-"""Sending tasks to projects: each once, also where the server's replies are lost."""
+"""Tasks: what they show, under names that are the same in every push, and sending each once.
+
+Replies of the server may be lost: what it has already is recognized by name.
+"""
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert, select
 
+from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.page import Configuration, configuration, instructions
 from annotate_ui.label_studio.projects import (
@@ -14,18 +19,25 @@ from annotate_ui.label_studio.projects import (
     StoredProject,
     description,
     project_mark,
-    store_tasks,
     stored_projects,
+    study_name,
 )
 from annotate_ui.label_studio.results import Pushed, PushedProject
-from annotate_ui.label_studio.task_data import NAME, task_data, task_names
 from study.progress_bar import Advance
-from study.schema.tables import external_projects
+from study.schema.tables import (
+    external_projects,
+    external_tasks,
+    passages as passage_table,
+    queries,
+    response_passages,
+    responses,
+)
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
-# Tasks of one request. Label Studio stores a request completely or, rarely, not at all.
+# Tasks of one request, which Label Studio stores completely or, rarely, not at all; and texts that
+# are read at once.
 _BATCH = 250
 _ATTEMPTS = 5
 
@@ -59,27 +71,16 @@ def tasks_of(server: Server, project: StoredProject) -> list[ServerTask]:
     return tasks
 
 
-class Pages:
-    """The pages of the projects of a study, as study.toml describes them now."""
+def constructs_of(study: Study, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
+    """Return the constructs of a kind of project that study.toml has."""
+    return [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
 
-    def __init__(self, study: Study) -> None:
-        self._config = study.config
-        self.in_order = study.config.rating.disclosure == "staged"
-        """Whether all raters get the tasks in one order.
 
-        A stage opens when its query is rated in the stage before, which is earlier if all raters
-        begin with the same queries.
-        """
-        with study.read() as connection:
-            self.versions = study.construct_versions(connection)
-
-    def constructs(self, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
-        """Return the constructs of a kind of project that study.toml has."""
-        return [spec for spec in self._config.constructs if spec.key in kind.construct_keys]
-
-    def page(self, kind: ProjectKind | StoredProject) -> Configuration:
-        """Return the page of a kind of project."""
-        return configuration(kind.fields, self.constructs(kind), self.versions)
+def page_of(study: Study, kind: ProjectKind | StoredProject) -> Configuration:
+    """Return the page of a kind of project, as study.toml describes it now."""
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    return configuration(kind.fields, constructs_of(study, kind), versions)
 
 
 class TaskSender:
@@ -100,7 +101,6 @@ class TaskSender:
         self._name, self._listed = on_server.study_name, on_server.listed
         self._present = list(on_server.present)
         self._known = len(on_server.present) + len(on_server.deleted)
-        self._pages = Pages(study)
         self._sent = self._total = 0
 
     def send(self, missing: Mapping[ProjectKind, Sequence[int]]) -> None:
@@ -134,7 +134,7 @@ class TaskSender:
 
     def _project(self, kind: ProjectKind, wanted: frozenset[int]) -> tuple[StoredProject, bool]:
         """Return a project that lacks some wanted tasks, and whether it is new."""
-        page = self._pages.page(kind)
+        page = page_of(self._study, kind)
         for project in self._present:
             if (
                 (project.stage, project.fields, project.overlap)
@@ -170,7 +170,7 @@ class TaskSender:
         return project, is_new
 
     def _create(self, kind: ProjectKind, page: Configuration, mark: str) -> int:
-        constructs = self._pages.constructs(kind)
+        constructs = constructs_of(self._study, kind)
         names = ", ".join(spec.name for spec in constructs)
         place = f"Stage {kind.stage} of {self._title}: {names}."
         return self._server.create_project(
@@ -180,7 +180,9 @@ class TaskSender:
             xml=page.xml,
             instructions=instructions(self._study, constructs, place),
             overlap=kind.overlap,
-            in_order=self._pages.in_order,
+            # A stage opens when its query is rated in the stage before, which is earlier if all
+            # raters get the tasks in one order.
+            in_order=self._study.config.rating.disclosure == "staged",
         )
 
     def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[int]) -> int:
@@ -247,6 +249,85 @@ class TaskSender:
         self._result.adopted += len(adopted)
 
     def _store(self, project: StoredProject, tasks: Mapping[int, int]) -> None:
-        with self._study.write() as connection:
-            store_tasks(connection, project.id, tasks)
+        """Store tasks of a project: the response of each, and its number."""
+        rows = [
+            {"project_id": project.id, "response_id": response, "external_id": str(number)}
+            for response, number in tasks.items()
+        ]
+        if rows:
+            with self._study.write() as connection:
+                connection.execute(insert(external_tasks), rows)
         project.tasks.update(tasks)
+
+
+def task_names(connection: Connection, stage: int) -> dict[int, str]:
+    """Return the name of the task of each response in a stage, which does not identify a system.
+
+    It depends on the texts: in a study that was restored from an earlier backup, the number of a
+    response may belong to another text.
+    """
+    study = study_name(connection)
+    names: dict[int, str] = {}
+    for row in _texts(connection):
+        text = repr((study, stage, row.id, row.content_hash, row.question, row.references))
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+        names[row.id] = digest.hexdigest()
+    return names
+
+
+def task_data(
+    connection: Connection, tasks: Sequence[int], fields: Sequence[Sees]
+) -> list[dict[str, Any]]:
+    """Return the data of the task of each response: these fields and nothing else."""
+    ids = sorted(tasks)
+    texts = {row.id: row for row in _texts(connection, ids)}
+    passages = _passages(connection, ids) if "context" in fields else {}
+    data = []
+    for response in tasks:
+        row = texts[response]
+        of_field: dict[Sees, dict[str, Any]] = {
+            "question": {"question": row.question},
+            "response": {"response": row.text},
+            "context": {"passages": _titled(passages.get(response, []))},
+            "reference": {"reference": next(iter(row.references), "")},
+        }
+        data.append({name: text for field in fields for name, text in of_field[field].items()})
+    return data
+
+
+def _titled(passages: Sequence[str]) -> list[dict[str, str]]:
+    return [{"title": f"Passage {n}", "text": text} for n, text in enumerate(passages, 1)]
+
+
+def _texts(connection: Connection, ids: Sequence[int] | None = None) -> Iterable[Any]:
+    statement = select(
+        responses.c.id,
+        responses.c.query_id,
+        responses.c.content_hash,
+        responses.c.text,
+        queries.c.text.label("question"),
+        queries.c.references,
+    ).join_from(responses, queries, responses.c.query_id == queries.c.id)
+    if ids is None:
+        yield from connection.execute(statement)
+        return
+    for start in range(0, len(ids), _BATCH):
+        some = ids[start : start + _BATCH]
+        yield from connection.execute(statement.where(responses.c.id.in_(some)))
+
+
+def _passages(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the passages of each response, in order."""
+    passages: dict[int, list[str]] = defaultdict(list)
+    statement = (
+        select(response_passages.c.response_id, passage_table.c.text)
+        .join_from(
+            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
+        )
+        .order_by(response_passages.c.response_id, response_passages.c.position)
+    )
+    for start in range(0, len(ids), _BATCH):
+        some = statement.where(response_passages.c.response_id.in_(ids[start : start + _BATCH]))
+        for response, text in connection.execute(some):
+            passages[response].append(text)
+    return passages

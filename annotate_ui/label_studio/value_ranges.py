@@ -6,8 +6,8 @@ from math import isclose
 from shlex import quote
 from typing import Any
 
+from annotate_ui.label_studio.annotations import storable_text
 from annotate_ui.label_studio.export_inventory import ExportControl
-from annotate_ui.label_studio.result_values import storable_text
 from study.base.scales import Scale
 from study.errors import Fault, StudyError
 from study.importing.importers import FormatOptions

@@ -7,8 +7,15 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from study.facts.departures import departures
+from study.facts.ratings import answered_constructs
 from study.facts.slots import is_live
-from study.schema.tables import assignments, external_projects, external_raters, external_tasks
+from study.schema.tables import (
+    assignments,
+    external_projects,
+    external_raters,
+    external_tasks,
+    ratings,
+)
 
 Task = tuple[int, frozenset[str]]
 """A response and the constructs to rate."""
@@ -21,6 +28,7 @@ def left_in_label_studio(connection: Connection) -> dict[int, int]:
     database keys; those with nothing left, and those who left, are not among them.
     """
     slots = select(
+        assignments.c.id,
         assignments.c.response_id,
         assignments.c.construct_keys,
         assignments.c.rater_id,
@@ -29,10 +37,17 @@ def left_in_label_studio(connection: Connection) -> dict[int, int]:
     pushed = _pushed(connection)
     waiting: set[Task] = set()
     done: dict[int, set[Task]] = defaultdict(set)
-    for response, keys, rater, live in connection.execute(slots):
+    of_channel = ratings.c.assignment_id.in_(
+        select(assignments.c.id).where(assignments.c.channel == "label_studio")
+    )
+    answers = connection.execute(select(answered_constructs(of_channel).c.assignment_id))
+    answered = set(answers.scalars())
+    for slot, response, keys, rater, live in connection.execute(slots):
         task = response, frozenset(keys)
         if rater is not None:
-            done[rater].add(task)
+            # One whose annotation was deleted is released, and done again by the same rater.
+            if live or slot in answered:
+                done[rater].add(task)
         elif live:
             # A task may ask for a part of what waits: one stage.
             waiting |= {(response, part) for part in pushed[response] if part.issubset(keys)}

@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
+from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.client import Project, ServerError
-from annotate_ui.label_studio.task_data import NAME
 
 
 class StandIn:

@@ -15,6 +15,7 @@ from annotate_ui.label_studio.slots import slots
 from annotate_ui.monitoring.campaign_progress import campaign_progress
 from study import Study
 from study.errors import StudyError
+from study.facts.rating_progress import rating_progress
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.schema.tables import assignments, ratings as rating_table, reveals
@@ -191,6 +192,33 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study, server: A
     assert pull(study, server).changed == 1
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "ls-5", "QR")] == [70.0, None, 71.0]
+
+
+def test_the_place_of_a_deleted_annotation_is_open_at_once(any_study: Study) -> None:
+    study, server = any_study, StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    assert progress(study) == (1, 2, 1, 1)
+    server.tasks[project.number][task]["annotations"].clear()
+    for _ in range(2):
+        pull(study, server)
+        assert progress(study) == (0, 2, 2, 2)
+        assert push(study, server).tasks == 0
+    server.annotate(project.number, task, 6, "11:00", QR=20)
+    assert (pull(study, server).further, progress(study)) == (0, (1, 2, 1, 1))
+    counted = study.score_table().query("value == value")
+    assert counted["scorer"].tolist() == ["ls-6"]
+
+
+def progress(study: Study) -> tuple[int, int, int, int]:
+    """Return the values, those expected, the open slots, and what the first rater could do."""
+    with study.read() as connection:
+        done = rating_progress(connection, study.construct_versions(connection))
+    assert done is not None
+    left = done.raters[0].label_studio_left
+    return done.values, done.values_expected, done.open_elsewhere, left
 
 
 def test_ratings_of_more_people_than_planned_count(any_study: Study) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.page import configuration, control_name, instructions
-from annotate_ui.label_studio.task_data import task_data, task_names
+from annotate_ui.label_studio.task_upload import task_data, task_names
 from study import Study
 from study.base.scales import Scale
 from study.importing.import_store import import_rows

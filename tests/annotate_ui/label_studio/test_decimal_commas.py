@@ -3,8 +3,8 @@
 import pytest
 
 from annotate_ui.cli.label_studio_output import followed_lines
+from annotate_ui.label_studio.annotations import likely_commas
 from annotate_ui.label_studio.follow import FollowOptions, follow
-from annotate_ui.label_studio.result_values import likely_commas
 from study import Study
 from tests.annotate_ui.label_studio.export_builder import annotation
 from tests.annotate_ui.label_studio.fake_server import StandIn

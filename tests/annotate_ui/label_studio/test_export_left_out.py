@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotation_kinds import PREDICTIONS
 from annotate_ui.label_studio.export_reading import EDITED_BY_OTHER
+from annotate_ui.label_studio.reasons import PREDICTIONS
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file

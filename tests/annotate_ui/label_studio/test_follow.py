@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_kinds import GROUND_TRUTH, LEFT_OUT
 from annotate_ui.label_studio.export_file import USERS_LEFT_OUT
 from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.reasons import GROUND_TRUTH, LEFT_OUT
 from study import Study
 from study.errors import InputError, StudyError
 from study.importing import import_store

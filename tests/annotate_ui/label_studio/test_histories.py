@@ -1,5 +1,6 @@
 """Whatever happens over there between pulls, no value is lost, bent or doubled."""
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import select
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.slots import slots
 from study import Study
 from study.schema.tables import external_raters, raters, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -40,7 +42,9 @@ class History:
         self.minute = 0
         fill(study, queries=1, systems=2)
         keys = self.chance.choice([["QR"], ["QR", "ID"], ["QR", "CC"]])
-        reserve(study, self.chance.choice([1, 2, 3]), constructs=keys)
+        per_item = self.chance.choice([1, 2, 3])
+        reserve(study, per_item, constructs=keys)
+        self.planned = {(response, key): per_item for response in (1, 2) for key in keys}
         self.names = {}
         if self.chance.random() < 0.5:
             self.names[5] = "anna"
@@ -70,6 +74,16 @@ class History:
         again = pull(self.study, self.server)
         assert not again.stored_anything
         self._everything_is_somewhere(again)
+        self._as_many_are_planned_as_at_first()
+
+    def _as_many_are_planned_as_at_first(self) -> None:
+        """However often places are taken and given up, each is one place of one rater."""
+        with self.study.read() as connection:
+            live = slots(connection, self.study)
+        planned = Counter((slot.response_id, key) for slot in live for key in slot.construct_keys)
+        assert planned == self.planned
+        taken = [(slot.rater_id, *slot.task_key) for slot in live if slot.rater_id is not None]
+        assert len(taken) == len(set(taken))
 
     def _annotate(self, what: str) -> None:
         there = [

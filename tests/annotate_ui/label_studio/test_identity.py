@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.task_data import NAME
 from study import Study
 from study.errors import StudyError
 from study.importing.import_store import import_rows

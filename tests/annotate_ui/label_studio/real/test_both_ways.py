@@ -27,7 +27,7 @@ Two = tuple[Member, Member]
 
 
 def revisions(study: Study, member: Member, response: int, construct: str) -> list[Any]:
-    """Return the revisions of a rating, the first first."""
+    """Return the revisions of a rater on a response, the first first."""
     with study.read() as connection:
         return list(
             connection.execute(
@@ -39,7 +39,7 @@ def revisions(study: Study, member: Member, response: int, construct: str) -> li
                     assignments.c.response_id == response,
                     ratings.c.construct_key == construct,
                 )
-                .order_by(ratings.c.revision)
+                .order_by(ratings.c.id)
             )
         )
 
@@ -121,7 +121,8 @@ def test_an_edit_a_skip_and_a_deletion(
     assert (skip.status, skip.value, skip.reason) == ("skipped", None, reasons.SKIPPED)
 
     annotate(label_studio, ada, project.tasks[second], {"QR": 99})
-    assert pull(campaign, server).changed == 1
+    # The place was open again, and the value in it is a new one.
+    assert pull(campaign, server).new == 1
     assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
 

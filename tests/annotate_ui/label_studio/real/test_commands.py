@@ -31,7 +31,7 @@ def test_push_pull_and_sync_report_what_they_did(
     folder, to = str(campaign.folder), ("--url", label_studio.url)
     output = ccrs("label-studio", "push", folder, *to).output
     assert "Stage 1 (QR): 4 tasks with 2 places each, new project." in output
-    assert "16 of 24 slots wait until the earlier stages" in output
+    assert "wait until the earlier stages of their query are rated and pulled: 16." in output
     assert "kept for Label Studio" in ccrs("status", folder).output
     project = projects(campaign)[0]
     rate_all(label_studio, members[0], project, 70)
