@@ -64,6 +64,7 @@ _CHANGES_ELSEWHERE = re.compile(
 _TENS = "zero|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
 _IN_WORDS = re.compile(
     r"\b(?:wait|actually|instead|rather|sorry|correction|reconsider\w*|should (?:be|read)|"
+    r"lower(?:ed)?|rais(?:e|ed)|update|hmm|subtract|"
     r"i(?:'d| would) (?:say|give|go))\b"
     rf"[^.!?\n]{{0,60}}[.!?,]?[^.!?\n]{{0,60}}\b(?:{_TENS})\b",
     re.IGNORECASE,

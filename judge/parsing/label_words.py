@@ -21,42 +21,51 @@ def any_of(section: str, name: str) -> str:
     return "|".join(_WORDS[section][name].split())
 
 
-_SCORE, _FINAL, _CONSTRUCT, _OTHER, _QUALIFIER = (
+_SCORE, _FINAL, _CONSTRUCT, _BESIDE, _UNSPACED = (
     re.compile(any_of("labels", name))
-    for name in ("score", "final", "construct", "other", "qualifier")
+    for name in ("score", "final", "construct", "beside", "unspaced")
 )
-_ENGLISH = re.compile(
-    r"\b(?:scores?|ratings?|grad(?:e|ing)|marks?|evaluation|assessment|verdict)\b"
-)
-_REVISED = re.compile(
-    r"correct(?:ed|ion)|revis|updat|adjust|\bnew\b|korrigi|corrig|исправ|修正|更正"
-)
+_ALONE = {"final", "overall", "total", "gesamt"}
+_REVISED = {"corrected", "revised", "updated", "adjusted", "new"}
 _PHRASE = re.compile(r"[^\W\d_][^\n:=0-9|.!?。！？،؛,;]*")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff][^\W\d_]*)*")
 _REMARK = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_MOST_WORDS = 5
+_MOST_WORDS = 6
 
 
 @lru_cache(maxsize=1024)
 def kind_of_label(label: str) -> str | None:
     """Return "final", "named" or "construct" for a label of a score, or None for other words.
 
+    All of its words have to be known: a word for a score, for the last word, or of what it is.
+
     Examples
     --------
     >>> kind_of_label("Итоговая оценка"), kind_of_label("Ocena"), kind_of_label("Max. score")
     ('final', 'named', None)
     """
-    whole = label.casefold().replace("_", " ")
+    whole = label.casefold().replace("_", " ").replace("’", "'")
+    if _UNSPACED.fullmatch(whole.strip()):
+        return "final" if whole.strip()[0] in "最综綜総总總整최종총" else "named"
     text = _REMARK.sub(" ", whole).strip()
     words = _WORD.findall(text)
-    if not _PHRASE.fullmatch(text) or len(words) > _MOST_WORDS or _OTHER.search(whole):
+    if not _PHRASE.fullmatch(text) or not 0 < len(words) <= _MOST_WORDS:
         return None
-    named = any(map(_SCORE.search, (*words, text)))
-    final = bool(_FINAL.search(whole))
-    if (_ENGLISH.search(text) or text.isascii() > named) and not (
-        all(map(_QUALIFIER.fullmatch, words)) or _CONSTRUCT.search(text)
-    ):
-        return "final" if len(words) == 1 and (final or _REVISED.search(whole)) else None
-    if named or (final and (len(words) == 1 or text.isascii())):
-        return "final" if final or _REVISED.search(whole) else "named"
-    return "construct" if _CONSTRUCT.search(text) else None
+    scores = [word for word in words if _SCORE.fullmatch(word)]
+    finals = [word for word in words if _FINAL.fullmatch(word)]
+    constructs = [word for word in words if _CONSTRUCT.fullmatch(word)]
+    known = {*scores, *finals, *constructs}
+    if not all(word in known or _BESIDE.fullmatch(word) for word in words):
+        return None
+    if _REMARK.search(whole) and not _KNOWN_REMARK.search(whole):
+        return None
+    if scores or (finals and len(words) == 1 and words[0] in _ALONE):
+        return "final" if finals or _REVISED.intersection(words) else "named"
+    return "construct" if constructs else None
+
+
+_KNOWN_REMARK = re.compile(
+    r"[(\[]\s*(?:(?:out of|von|sur|de|из|/|0\s*[-–—]|0\s*to)\s*)?(?:100|0\s*[-–—]\s*100|%|final|"
+    r"corrected|revised|updated|adjusted|weighted|overall|total|average|mean|percent|points?)\s*[)\]]"
+)
+"""What may stand in brackets in a label: the scale, or that the score is corrected."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from judge.parsing.contests import reason_alone
-from judge.parsing.label_words import kind_of_label
+from judge.parsing.label_words import any_of, kind_of_label
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
 from judge.parsing.score_patterns import Names, ScorePatterns, score_patterns
@@ -60,11 +60,13 @@ def _given(
         found = patterns.at_end.fullmatch(sentence[:end])
         if found is None or _OF_OTHERS.search(found["before"]):
             continue
-        number = found["whole"] or found["given"] or found["verb"] or found["fair"]
+        group = next(name for name in ("whole", "given", "verb", "fair") if found[name])
+        number, at = found[group], found.start(group)
         before, after = found["before"], sentence[end:]
         if scale:
             before = reason_alone(before, scale)
-        if _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_")):
+        elsewhere = _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_"))
+        if elsewhere or _is_denied(sentence, at, end):
             return None
         if signed_zero(number) or _ONE_OF_SEVERAL.search(before) or _ENDS_IN_NUMBER.search(after):
             return None
@@ -76,6 +78,24 @@ def _given(
     return None
 
 
+def _is_denied(sentence: str, at: int, end: int) -> bool:
+    """Return whether the clause of a number says that it is not the score, or limits it."""
+    clause = _CLAUSE_BEGINS.split(sentence[:at])[-1]
+    return bool(_LIMITED.search(clause) or _DENIED_AFTER.search(sentence[at : end + 20]))
+
+
+_LIMITED = re.compile(
+    rf"(?<![^\W\d_])(?:{any_of('sentences', 'limited')})(?![^\W\d_])|"
+    rf"{any_of('sentences', 'limited_unspaced')}",
+    re.IGNORECASE,
+)
+"""Words before a number by which it is not the score: no, less than, a penalty, once that is so."""
+_CLAUSE_BEGINS = re.compile(
+    r"[,;:，；、]|\s[-–—]\s|\b(?:so|thus|hence|therefore|and|daher|deshalb|also|und|donc|et|por|así|y|"
+    r"quindi|e|portanto|dus|en|поэтому|и|więc|i)\b|所以|因此|故",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile("ない|ません|않|없|못|नहीं|未満|以下|以上|미만|이하|이상")
 _SMALL = 10
 """A number up to this one alone in a sentence may be on a scale to 10."""
 _NAMED_BY = re.compile(r"\W*(?:[^\W\d]+ ?){1,3}:\s*")
@@ -113,7 +133,9 @@ _LAST_SENTENCE = re.compile(r"(?<=[.!?])(?<![Mm]ax.)(?<![Mm]in.) +(?=[^ ])|(?<=[
 _ITEM = re.compile(r"\W*(?:1?[0-9]|20)(?![0-9]|\s*(?:/|%|out))")
 _CONDITION = re.compile(
     r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"
-    r"hätte|wäre|si|s'il|aurait|se|hubiera|fosse)\b|如果|もし",
+    r"hätte|wäre|si|s'il|aurait|se|hubiera|fosse|once|assuming|provided that|(?:except|but) for "
+    r"[^,]{1,40},? I(?:['’]d| would)|ignoring|without (?:the|that|this|its|these|those))\b|"
+    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|如果|もし",
     re.IGNORECASE,
 )
 """Words of a condition: "If it had sources, I would give it a 90"."""

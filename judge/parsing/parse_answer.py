@@ -19,7 +19,7 @@ from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.last_sentence import only_given, score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
-from judge.parsing.other_scale import names_other_scale
+from judge.parsing.other_scale import names_maximum, names_other_scale
 from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
 from judge.parsing.rewriting import elements_apart, labels_joined, rewritten
 from judge.parsing.score_forms import ScoreMatch, find_on_other_scale, find_score
@@ -306,6 +306,8 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         return _missing("several_scores")
     if scale.problem(value):
         return _missing("out_of_range")
+    if value == scale.max and names_maximum(answer, value):
+        return _missing("several_scores")
     if refuses_to_rate(answer) or (value == scale.min and refuses_next_to_score(answer)):
         return _missing("refusal")
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)

@@ -78,9 +78,10 @@ _BOXED_ANSWER = re.compile(
     re.I | re.M,
 )
 _CALL = re.compile(
-    r"^[^\w\n]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
+    r"^[^\w\n#]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
-    r"\((?:[a-z_]{1,20} ?= ?)?[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
+    r"\((?:[a-z_]{1,20} ?= ?[^,()\n]{1,60}, ?)*(?:(?:score|value|rating|points|grade|result) ?= ?)?"
+    r"[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
     r"(?:, ?[a-z_]{1,20} ?= ?[^\n]{0,300})?\);?[^\w\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -137,6 +138,12 @@ _ELEMENT = re.compile(
     rf"<([^\W\d_][\w-]{{0,30}}){_ATTRIBUTES}(?:/>|>(?:([^<>]*)(?:</[^\W\d_][\w-]{{0,30}}\s*>|"
     rf"(?=\Z|\n)))?)"
 )
+_OF_OTHERS = re.compile(
+    r"<(reference|draft|example|expected|previous|original|prompt|instructions?|input)\b[^<>]*>"
+    r".{0,5000}?</\1\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Elements with the score of something else, or an earlier one."""
 _ATTRIBUTE = re.compile(r"([\w-]{1,20})\s*=\s*[\"']?([^\"'<>]*)")
 _CLOSED = re.compile(r"(?:/|</[^<>]*)>\Z")
 _TAG = re.compile(
@@ -151,6 +158,7 @@ def elements_apart(text: str, scale: Scale) -> str:
     """Return a text with its elements as lines: <score max="100">85</score> as "score: 85"."""
     if "<" not in text or ">" not in text:
         return text
+    text = _OF_OTHERS.sub("\n", text)
 
     def line(match: re.Match[str]) -> str:
         attributes = dict(_ATTRIBUTE.findall(match[2]))

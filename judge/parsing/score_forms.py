@@ -249,9 +249,21 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if others and not _are_parts(others, scores, patterns):
         return None
     # A number that is written with an escape ("\\u0038") does not count.
-    if len(scores) != 1 or scores[0].number not in text:
+    beyond = len(scores) == 1 and _beyond_maximum(pairs, scores[0].number)
+    if len(scores) != 1 or scores[0].number not in text or beyond:
         return None
     return replace(scores[0], reason="\n".join(prose), ended=ended)
+
+
+def _beyond_maximum(pairs: list[tuple[str, Any]], number: str) -> bool:
+    """Return whether a score is larger than the highest value that the object names."""
+    return any(
+        isinstance(value, _Number)
+        and _BESIDE_SCORE.fullmatch(name)
+        and not name.lower().startswith("confidence")
+        and float(value) < float(number)
+        for name, value in pairs
+    )
 
 
 def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
@@ -261,9 +273,28 @@ def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
     alone = [
         x[0] if isinstance(x, list) and len(x) == 1 and not _is_object(x) else x for _, x in pairs
     ]
-    objects = [value for value in alone if _is_object(value)]
+    objects = [
+        value
+        for (name, _), value in zip(pairs, alone, strict=True)
+        if _is_object(value)
+        and (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name))
+    ]
+    if len(objects) != sum(map(_is_object, alone)):
+        return None
     others = [value for _, value in pairs if isinstance(value, _Number | list)]
     return objects[0] if len(objects) == 1 == len(others) else None
+
+
+_AROUND = re.compile(
+    r"(?:final_?)?(?:results?|evaluations?|outputs?|data|judge?ments?|assessments?|arguments|args|"
+    r"parameters|params|input|function|tool|call|content|message|scores?|ratings?)",
+    re.IGNORECASE,
+)
+"""Names of an object around the score; that of an example or of a reference has another score."""
+_OF_SCORE = re.compile(
+    r"(?:(?:final|overall)_?)?(?:score|value|val|rating|points|number|result|grade|mark)|cc|qr|ac|ir",
+    re.IGNORECASE,
+)
 
 
 def _is_object(value: Any) -> bool:
@@ -319,7 +350,7 @@ def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None
         return None
     if _is_object(value):
         # An object with a value and the end of its scale.
-        numbers = [n for key, n in value if isinstance(n, _Number) and not _BESIDE_SCORE.match(key)]
+        numbers = [n for key, n in value if isinstance(n, _Number) and _OF_SCORE.fullmatch(key)]
         value = numbers[0] if len(numbers) == 1 else None
     if not isinstance(value, str):
         return None

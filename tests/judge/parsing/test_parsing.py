@@ -124,7 +124,7 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("fourth", 129, 0.0),
         ("fifth", 129, 0.0),
         ("sixth", 200, 0.01),
-        ("seventh", 200, 0.1),
+        ("seventh", 200, 0.11),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
@@ -185,7 +185,7 @@ def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:
         ('{"score": 75, "reason": "I give it a score of 80."}', "score", None),
         ('{"score": 75, "reason": "3 of 4"}\n\nActually, 80.', "score", None),
         ('It is right.\nScore: 60\n```json\n{"score": 78}\n```', "rationale", None),
-        ('{"a": {"score": 75}}', "score", 75),
+        ('{"a": {"score": 75}}', "score", None),
         ('{"a": {"score": 75}, "b": {"score": 60}}', "score", None),
         ("评分：60\n评分：85", "rationale", None),
         ("Bewertung: 60\nPunktzahl: 85", "rationale", None),
