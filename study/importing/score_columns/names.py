@@ -12,6 +12,8 @@ from study.importing.score_columns.shared_parts import PartedColumns, shared_par
 from study.importing.score_columns.words import (
     ABOUT_MEANS,
     CONSTRUCTS,
+    CRITERIA,
+    ENDINGS_OF_CRITERIA,
     FILLERS,
     LANGUAGE_MODELS,
     MEANS,
@@ -124,6 +126,20 @@ def names_people(column: str) -> bool:
         return True
     found = kind_of("_".join(word for word in words(column) if word not in ("id", "name")))
     return found is not None and found[0] == "human"
+
+
+def names_person(column: str) -> bool:
+    """Whether a column may be called as a person is: Anna, and neither Clarity, Easy nor GPT."""
+    name = without_prompt(column).strip()
+    return (
+        name.istitle()
+        and name.isalpha()
+        and len(name) > 1
+        and name.casefold() not in CRITERIA
+        and not name.casefold().endswith(ENDINGS_OF_CRITERIA)
+        and not names_model(name)
+        and not scorer_words(name)
+    )
 
 
 def names_scorer(column: str) -> bool:

@@ -27,7 +27,7 @@ from study.importing.score_columns.judgment_table import (
     names_of_values,
     scale_of_words,
 )
-from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
 from study.importing.score_columns.rater_rows import by_response, rater_name
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
@@ -122,9 +122,11 @@ def read_named_columns(
 
 
 def _source(path: Path, columns: NamedColumns) -> RecordSource:
-    """The file with inner values as columns, unless the columns with objects are named."""
+    """The file with inner values as columns, unless every named column is there without them."""
     plain = RecordSource(path)
-    if plain.form == "delimited" or set(columns.judge + columns.human) <= set(plain.head.columns):
+    named = {column for name in IDENTIFYING if (column := getattr(columns, name)) is not None}
+    named.update(columns.judge + columns.human)
+    if plain.form == "delimited" or named <= set(plain.head.columns):
         return plain
     return table_source(path)
 

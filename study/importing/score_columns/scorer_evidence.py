@@ -16,6 +16,7 @@ from study.importing.score_columns.names import (
     names_model,
     names_no_score,
     names_people,
+    names_person,
     names_scorer,
     scorer_words,
     whole_role,
@@ -233,11 +234,17 @@ def _of_scorer_column(
 def _averaged(
     columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
 ) -> list[ColumnEvidence]:
-    """Columns that no name tells, and whose mean is the only column of people."""
+    """Columns called as persons are, and whose mean is the only column of people.
+
+    Others may be criteria, of which a person's score is the mean, and so may those be whose judge
+    has a mean too.
+    """
     if len(scores["human"]) != 1:
         return []
     mean = scores["human"][0].column
     judges = [item.column for item in scores["judge"]]
+    if any(set(words(judge)) & MEANS for judge in judges):
+        return []
     others = [
         c for c in columns
         if c not in (mean, *judges) and contents[c].only_numbers and kind_of(c) is None
@@ -249,6 +256,8 @@ def _averaged(
     places = max(decimals(cell) for _, cell in contents[mean].cells)
     for size in range(len(others), 1, -1):
         for some in combinations(others, size):
+            if not all(map(names_person, some)):
+                continue
             if places and _are_means(cells[mean], [cells[c] for c in some], 0.5 * 10.0**-places):
                 reason = f"{mean} is the mean of {', '.join(some)}"
                 return [ColumnEvidence(c, "human", reason) for c in some]

@@ -238,3 +238,55 @@ def test_names_of_what_gave_the_response(tmp_path: Path, name: str) -> None:
     table = {"id": IDS, "query": QUERIES, name: OF_SYSTEMS, "gpt-4o": JUDGE, "human": PEOPLE}
     pd.DataFrame(table).to_csv(path, index=False)
     assert RESPONSES in compared(report(path))
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json"])
+def test_scores_beside_objects_are_read_with_them(tmp_path: Path, form: str) -> None:
+    rows = [
+        {"question": query, "meta": {"model": system}, "llm_score": llm, "human_score": human}
+        for query, system, llm, human in zip(QUERIES, OF_SYSTEMS, JUDGE, PEOPLE, strict=True)
+    ]
+    path = in_lines(tmp_path, rows)
+    if form == "json":
+        path = tmp_path / "t.json"
+        path.write_text(json.dumps(rows), encoding="utf-8")
+    result = report(path)
+    assert RESPONSES in compared(result), result.output
+
+
+@pytest.mark.parametrize("item", ["itemId", "exampleId", "Item ID"])
+def test_an_item_in_joined_words_is_the_query_beside_systems(tmp_path: Path, item: str) -> None:
+    rows = [
+        {item: query, "model": system, "annotator": name, "score": values[place]}
+        for name, values in (("anna", PEOPLE), ("gpt-4o", JUDGE))
+        for place, (query, system) in enumerate(zip(QUERIES, OF_SYSTEMS, strict=True))
+    ]
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    result = report(path)
+    assert RESPONSES in compared(result), result.output
+
+
+@pytest.mark.parametrize(
+    ("names", "judge"),
+    [
+        (("clarity", "depth"), "judge"),
+        (("Relevance", "Fluency"), "judge"),
+        (("Easy", "Hard"), "judge"),
+        (("ModelA", "ModelB"), "judge"),
+        (("Gemini", "Claude"), "judge"),
+        (("A", "B"), "judge"),
+        (("Anna", "Ben"), "judge_mean"),
+    ],
+)
+def test_a_mean_of_what_are_perhaps_no_raters_stands_for_them(
+    tmp_path: Path, names: tuple[str, str], judge: str
+) -> None:
+    frame = pd.DataFrame({"question": QUERIES, names[0]: PEOPLE, names[1]: JUDGE[::-1]})
+    frame["human_mean"] = frame[[*names]].mean(axis=1)
+    frame[judge] = JUDGE
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    result = report(path, "--judge", judge) if names[0] == "Gemini" else report(path)
+    line = result.stderr.splitlines()[0]
+    assert "people: human_mean" in line, result.output
