@@ -35,6 +35,8 @@ from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 Group = tuple[str, str | None]
 """A column, and the construct of a row where rows name it."""
 
+# Mechanical Turk has the answers in it that the requester did not accept.
+_STATUS_ON_TURK = "AssignmentStatus"
 WHITE_SPACE = "white space around ids, queries and systems left out"
 
 
@@ -140,6 +142,9 @@ def _read(reader: Reader, named: Purposes) -> list[row_checks.Row]:
             report.faults.append(cells)
             continue
         report.count_row(cells.number)
+        if str(cells.written.get(_STATUS_ON_TURK)).strip().casefold() == "rejected":
+            report.left_out[f"rows whose {_STATUS_ON_TURK} is Rejected"] += 1
+            continue
         rows.append(_row(cells, named, report))
     return rows
 

@@ -10,6 +10,7 @@ from typing import Any
 from study.importing.readers.column_words import number_in
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.names import (
+    construct_in_name,
     folded,
     kind_of,
     named_for,
@@ -226,9 +227,21 @@ def _of_scorer_column(
             c for c in columns
             if folded(c).startswith(_ANSWERED_ON_TURK) and may_be_values(c, contents[c])
         ]  # fmt: skip
+        if len(values) > 1:
+            asked = {_construct_on_turk(item.column) for item in scores["judge"]} - {""}
+            values = [c for c in values if _construct_on_turk(c) in asked]
     elif len(values) != 1:
         return []
     return [ColumnEvidence(c, "human", f"beside {scorer}, which names the rater") for c in values]
+
+
+def _construct_on_turk(column: str) -> str:
+    """The construct that a name has behind what Mechanical Turk writes before it."""
+    name = column.strip()
+    for written in (_SHOWN_BY_TURK, _ANSWERED_ON_TURK):
+        if folded(name).startswith(written):
+            name = name[len(written) :]
+    return construct_in_name(name).casefold()
 
 
 def _averaged(
