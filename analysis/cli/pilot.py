@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from analysis.planning.pilot_answers import Pilot
     from analysis.planning.planned_report import PlannedReport
 
+_OF_ONE_QUERY = (
+    "People rated responses to 1 query: what is not stated in --components is of that query alone, "
+    "and how queries differ is not known from it"
+)
 _WITHOUT_PILOT = "Without a pilot, state the components: ccrs plan --components rater=8,judge=15"
 
 
@@ -161,6 +165,7 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
         raise AnalysisError(f"unknown construct {construct!r}; there are {listed}")
     why: list[str] = []
     drawable: list[FoundPilot] = []
+    alone: list[FoundPilot] = []
     for key in keys:
         data = construct_data(scores, key)
         if scorer is not None and scorer not in data.scorers:
@@ -179,9 +184,10 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
         queries = len(set(rated.tolist()))
         if not queries or (given is None and judge is None):
             continue
-        if given is None and queries == 1:
+        if queries == 1:
             why.append(f"{key}: people rated responses to 1 query; a pilot needs at least 2")
-            continue
+            if given is None:
+                continue
         scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
         note = f"Pilot: {inputs.name}, {key}{f' and {judge}' if judge else ''}"
@@ -194,12 +200,15 @@ def pilot_of(inputs: ReportInput, construct: str | None, scorer: str | None) -> 
             note if layout_note is None else f"{note}. {layout_note}",
             problem,
         )
-        if given is not None:
+        if queries == 1:
+            alone.append(found._replace(note=f"{note}. {_OF_ONE_QUERY}"))
+        elif given is not None:
             return found
-        drawable.append(found)
+        else:
+            drawable.append(found)
     unsuitable = "\n".join(["no construct is suitable as pilot", *why, _WITHOUT_PILOT])
-    if drawable:
-        return drawable[0]._replace(problem=unsuitable)
+    if drawable or alone:
+        return (drawable or alone)[0]._replace(problem=unsuitable)
     raise AnalysisError(unsuitable)
 
 

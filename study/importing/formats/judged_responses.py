@@ -71,7 +71,9 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
     flat = FlatSource(source.path, source.report, source.advance)
     judged = _judged(recognized, flat, options)
     by_column = {item.column: item for item in judged}
-    reader = Reader(flat, responses.FIELDS, reserved=by_column.__contains__, families=True)
+    responses.refuse_two_responses(flat)
+    fields = responses.fields_of(flat.head.columns)
+    reader = Reader(flat, fields, reserved=by_column.__contains__, families=True)
     reader.require("query", "response")
     seen: dict[str, int] = {}
 
@@ -112,7 +114,9 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
 def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOptions) -> Rows:
     """Rows with one judgment each, so that a response has several."""
     known = replace(options, kinds={**recognized.kinds, **options.kinds})
-    fields: Fields = {**responses.FIELDS, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
+    responses.refuse_two_responses(source)
+    of_responses = responses.fields_of(source.head.columns)
+    fields: Fields = {**of_responses, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)
         if len(options.constructs) > 1:

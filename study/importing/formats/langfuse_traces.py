@@ -39,6 +39,9 @@ def matches(head: Head) -> bool:
     return names >= _TRACE and bool(names & _OF_LANGFUSE)
 
 
+is_certain = matches
+
+
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read responses, and the scores that come with them."""
     reader = Reader(source, FIELDS)

@@ -16,6 +16,7 @@ from study.importing.readers.value_words import is_missing
 from study.importing.rows import PreferenceRow, Rows
 from study.importing.score_columns.preference_columns import (
     PreferenceColumns,
+    ambiguous,
     by_place,
     compares_pairs,
     preference_in,
@@ -60,6 +61,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     if options.scorer is None:
         reader.require("scorer", instead="--scorer NAME")
 
+    numbers = _numbers(source)
+
     def row(cells: RecordCells) -> Rows:
         scorer = options.scorer_of(cells)
         return cells.row(
@@ -71,7 +74,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
             repeat=cells.whole_number("repeat"),
-            value=_value(cells, source.report),
+            value=_value(cells, source.report, numbers),
             missing_reason=cells.key("missing_reason"),
             value_a_first=cells.optional_number("value_a_first"),
             value_b_first=cells.optional_number("value_b_first"),
@@ -81,16 +84,78 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     yield from reader.rows(row)
 
 
-def _value(cells: RecordCells, report: ImportReport) -> float | None:
+@dataclass(frozen=True)
+class _Numbers:
+    """What the numbers in a column of preferences are, which may also have words."""
+
+    choices: bool = False
+    """Whether 1 is A and 2 is B, as beside a word for a tie."""
+    unclear: bool = False
+    """Whether they may be choices or values of a scale, beside words."""
+
+
+def _numbers(source: RecordSource) -> _Numbers:
+    """Read ahead what the numbers of the values are."""
+    numbers: set[float] = set()
+    words: set[float] = set()
+    for cells in Reader(RecordSource(source.path), FIELDS):
+        if not isinstance(cells, RecordCells) or blank(cells.raw("value")):
+            continue
+        text = str(cells.raw("value")).strip()
+        if looks_like_number(text):
+            numbers.add(float(text.replace(",", ".")))
+        elif (chosen := _chosen(cells, text)) is not None:
+            words.add(chosen)
+    choices = numbers <= {1.0, 2.0}
+    if words and numbers:
+        sure = choices and 0.0 in words and 2.0 in numbers
+        signed = numbers <= {-1.0, 0.0, 1.0} and -1.0 in numbers
+        return _Numbers(sure, not sure and not signed)
+    if numbers <= {0.0, 1.0, 2.0} and {1.0, 2.0} <= numbers:
+        source.report.warnings.append(
+            "preferences of 1 and of 2 are both read as numbers above 0, so that response_b is "
+            "better. If 1 is response_a and 2 is response_b, write A and B."
+        )
+    return _Numbers()
+
+
+def _chosen(cells: RecordCells, text: str) -> float | None:
+    pair = (cells.column("response_a") or "", cells.column("response_b") or "")
+    return preference_in(by_place(text, cells.written, pair))
+
+
+def _value(cells: RecordCells, report: ImportReport, numbers: _Numbers) -> float | None:
     """Return a number, or that of A, B, a tie or the name of the response that is better."""
-    text = cells.raw("value")
-    if isinstance(text, str) and not looks_like_number(text):
-        pair = (cells.column("response_a") or "", cells.column("response_b") or "")
-        chosen = preference_in(by_place(text.strip(), cells.written, pair))
-        if chosen is not None:
-            report.rules["preferences of A, B or neither read as -1, 1 and 0"] += 1
-            return chosen
-    return cells.required_value()
+    raw = cells.raw("value")
+    text = "" if blank(raw) else str(raw).strip()
+    if looks_like_number(text) and (numbers.choices or numbers.unclear):
+        return _number_among_words(cells, text, report, numbers)
+    if not isinstance(raw, str) or not text or looks_like_number(text):
+        return cells.required_value()
+    pair = (cells.column("response_a") or "", cells.column("response_b") or "")
+    if (fault := ambiguous(text, cells.written, pair)) is not None:
+        cells.fault_once(fault.problem, fault.remedy, cells.column("value"))
+        return None
+    chosen = preference_in(by_place(text, cells.written, pair))
+    if chosen is None:
+        return cells.required_value()
+    report.rules["preferences of A, B or neither read as -1, 1 and 0"] += 1
+    return chosen
+
+
+def _number_among_words(
+    cells: RecordCells, text: str, report: ImportReport, numbers: _Numbers
+) -> float | None:
+    if numbers.unclear:
+        cells.fault(
+            f"{text} is a number among words for A, B and a tie.",
+            "Write all preferences in words, A, B and tie, or all in numbers: above 0 where "
+            "response_b is better, below 0 where response_a is.",
+            cells.column("value"),
+        )
+        return None
+    report.rules["preferences of 1 and 2 beside a tie read as A and B"] += 1
+    return -1.0 if float(text.replace(",", ".")) == 1 else 1.0
 
 
 @dataclass
@@ -157,6 +222,9 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
             text = cells.words(column)
             if text is None or is_missing(text):
                 source.report.rules["blank preferences left out"] += 1
+                continue
+            if (fault := ambiguous(text.strip(), cells.written, columns.pair)) is not None:
+                cells.fault_once(fault.problem, fault.remedy, column)
                 continue
             value = preference_in(by_place(text, cells.written, columns.pair))
             if value is None:

@@ -3,20 +3,23 @@
 from collections.abc import Iterable
 from typing import Any
 
+from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
-from study.importing.readers.cells import blank
+from study.importing.readers.cells import blank, looks_like_number
 from study.importing.readers.column_layout import Fields, apart, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import LocatedRow, ResponseRow, Rows
 from study.importing.score_columns.names import kind_of, names_no_score
 from study.importing.score_columns.words import VALUES, WHOLE_NAMES
-from study.text import abbreviate, counted
+from study.text import abbreviate, counted, quoted_names
 
 _DOCUMENT = ("document", "doc_id", "id", "id_")
 _TEXT = ("text", "page_content", "content", "passage", "chunk")
 # LlamaIndex has the text of a passage in an object beside its score.
 _INNER = "node"
+_CONTEXT_BESIDE = "cells of the column 'context' beside documents"
+_EXACT = {"response", "response_text"}
 SCORERS = WHOLE_NAMES["scorer"]
 
 
@@ -27,10 +30,15 @@ def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
     `passage`, `chunk`) and the identifier under `document`, `doc_id` or `id`. Passages are in one
     list, with their documents in a second one, or in numbered columns.
     """
-    listed, numbered = cells.listed("passages"), cells.numbered_passages()
+    listed, numbered = _listed(cells), cells.numbered_passages()
     documents = cells.listed("documents")
-    if not (listed or numbered) and any(isinstance(document, dict) for document in documents):
-        listed, documents = documents, []
+    if any(isinstance(document, dict) for document in documents):
+        if listed and _is_context(cells):
+            # What a conversation is about, beside the documents that were found.
+            cells.left_out(_CONTEXT_BESIDE)
+            listed = []
+        if not (listed or numbered):
+            listed, documents = documents, []
     passages = listed or numbered
     if listed and numbered:
         cells.fault(
@@ -48,6 +56,25 @@ def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
         _passage(cells, place, passage, documents[place - 1] if place <= len(documents) else None)
         for place, passage in enumerate(passages, start=1)
     ]
+
+
+def _listed(cells: RecordCells) -> list[Any]:
+    """The list of passages; a number in the place of it, such as a length, is left out."""
+    raw, column = cells.raw("passages"), cells.column("passages")
+    in_number = isinstance(raw, int | float) and not blank(raw)
+    listed = [raw] if in_number else cells.listed("passages")
+    if listed and all(
+        isinstance(p, str | int | float) and looks_like_number(str(p)) for p in listed
+    ):
+        if column == "passages" and not in_number:
+            return listed
+        cells.left_out(f"numbers in the column {column!r}, which are no passages")
+        return []
+    return listed
+
+
+def _is_context(cells: RecordCells) -> bool:
+    return apart(cells.column("passages") or "") == "context"
 
 
 def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[str, Any]:
@@ -84,14 +111,14 @@ FIELDS: Fields = {
     ),
     "response": (
         *("response", "answer", "response_text", "answer_text", "generated_answer"),
-        *("generated_response", "actual_output", "completion", "result"),
+        *("generated_response", "actual_output", "completion", "output", "result"),
     ),
     "response_id": ("response_id",),
     "system": ("system", "model", "system_name", "model_name"),
     "passages": (
-        *("passages", "contexts", "retrieved_contexts", "retrieved_context", "context"),
+        *("passages", "contexts", "retrieved_contexts", "retrieved_context"),
         *("retrieval_context", "source_documents", "retrieved_documents", "source_nodes"),
-        *("retrieved_passages", "chunks", "retrieved_chunks", "docs"),
+        *("retrieved_passages", "chunks", "retrieved_chunks", "docs", "context"),
     ),
     "documents": ("documents", "retrieved_context_ids"),
     "references": (
@@ -109,10 +136,46 @@ def matches(head: Head) -> bool:
 
 def has_responses(head: Head) -> bool:
     """Whether rows are queries with responses, be there judgments or not."""
-    return has(FIELDS, head.columns, "query", "response") and not (
+    return has(fields_of(head.columns), head.columns, "query", "response") and not (
         {"construct", "value"} <= folded(head.columns)
         or {"expected", "ungrounded_answer"} & folded(head.columns)
     )
+
+
+def fields_of(columns: Iterable[str]) -> Fields:
+    """The fields of a table, as its columns together tell what some of them are.
+
+    Without passages a `result` is no response, since it may be a verdict; beside others, `context`
+    has no passages, since it may be what a conversation is about.
+    """
+    present = list(columns)
+    fields = dict(FIELDS)
+    without_context = tuple(name for name in FIELDS["passages"] if name != "context")
+    if has({"passages": without_context}, present, "passages"):
+        fields["passages"] = without_context
+    elif not has(FIELDS, present, "passages") and not has(FIELDS, present, "documents"):
+        fields["response"] = tuple(name for name in FIELDS["response"] if name != "result")
+    return fields
+
+
+def refuse_two_responses(source: RecordSource) -> None:
+    """Refuse a table with an answer and an output, of which one may be the expected answer.
+
+    Raises
+    ------
+    InputError
+        Two columns are called as a response is, and none is called response.
+    """
+    names = FIELDS["response"]
+    found = {apart(column): column for column in source.head.columns if apart(column) in names}
+    if not found.keys() & _EXACT and len(found.keys() - {"result"}) > 1:
+        columns = [found[name] for name in names if name in found and name != "result"]
+        problem = f"the columns {quoted_names(map(repr, columns))} may each have the response."
+        remedy = (
+            "Rename the one with the system's response to response, and one with the expected "
+            "answer to reference."
+        )
+        raise InputError(source.path.name, [Fault(problem, remedy, 1)])
 
 
 def named_after_scorers(columns: Iterable[str]) -> list[str]:
@@ -140,9 +203,35 @@ def missing_columns(head: Head) -> list[tuple[str, ...]]:
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
-    reader = Reader(source, FIELDS, families=True)
+    refuse_two_responses(source)
+    reader = Reader(source, fields_of(source.head.columns), families=True)
     reader.require("query", "response")
-    yield from reader.rows(lambda cells: response_row(cells, options))
+    examples: dict[str, set[str]] = {}
+    texts: set[str] = set()
+
+    def rows_of(cells: RecordCells) -> Rows:
+        column = cells.column("passages")
+        for located in response_row(cells, options):
+            if isinstance(located, LocatedRow) and isinstance(located.row, ResponseRow) and column:
+                for passage in located.row.passages:
+                    if _may_be_id(passage.text):
+                        examples.setdefault(column, {passage.text})
+                    else:
+                        texts.add(column)
+            yield located
+
+    yield from reader.rows(rows_of)
+    source.report.warnings += [
+        f"no passage in the column {column!r} has a space, such as {abbreviate(example.pop())}: "
+        "these may be the ids of passages. Write their texts in place of them."
+        for column, example in examples.items()
+        if column not in texts
+    ]
+
+
+def _may_be_id(passage: str) -> bool:
+    # Some languages are written without spaces.
+    return passage.isascii() and len(passage.split()) == 1
 
 
 def response_row(cells: RecordCells, options: FormatOptions, **other_fields: Any) -> Rows:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from study.importing.importers import FormatOptions
-from study.importing.readers.column_layout import Fields, folded, has
+from study.importing.readers.column_layout import Fields, apart, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.words_ahead import ScoredCell
@@ -127,8 +127,12 @@ def fields_of_table(
 
 
 def _as_written(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """Names of a field, with those of the columns that are written otherwise: item id, Item-ID."""
-    further = [c.casefold() for c in columns if c not in names and folded_name(c) in names]
+    """Names of a field, with those of the columns that are written otherwise: item id, itemId."""
+    further = [
+        column.casefold()
+        for column in columns
+        if column not in names and not {folded_name(column), apart(column)}.isdisjoint(names)
+    ]
     return (*names, *further)
 
 

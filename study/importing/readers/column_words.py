@@ -66,7 +66,9 @@ class ColumnWords:
                 self.numbers += 1
                 self.first_number = row if self.first_number is None else self.first_number
             return
-        first = self._first.setdefault(folded_word(word), word)
+        key = folded_word(word)
+        # None of pandas and none among words in small letters are two words.
+        first = self._first.setdefault(word if key == NONE else key, word)
         use = self.words.get(first)
         self.words[first] = WordUse(1, row) if use is None else WordUse(use.times + 1, use.row)
 

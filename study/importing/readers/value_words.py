@@ -71,6 +71,8 @@ class Vocabulary:
     numbers."""
     graded: bool = False
     """Whether the words are the letters of school grades, of which A is the best."""
+    none: str | None = None
+    """How none is written where it is a level or a category; written otherwise it is missing."""
     used: tuple[tuple[str, float], ...] = ()
     """The words of the table for which it was chosen, with their numbers."""
 
@@ -95,7 +97,10 @@ class Vocabulary:
 
     def value(self, word: str) -> float | None:
         """Return the number of a word; None for another word and for a missing value."""
-        return self.numbers.get(folded_word(word))
+        key = folded_word(word)
+        if key == NONE and not self.declared and _capitals(word) != _capitals(self.none or ""):
+            return None
+        return self.numbers.get(key)
 
     def knows(self, word: str) -> bool:
         """Whether a word is one of these, or means a missing value."""
@@ -138,6 +143,7 @@ def vocabulary_of(
     a value are too; or they are known as 1 and 0, and the declared numbers are from 0 to 1.
     """
     declared = words_alone(declared or {})
+    words = list(words)
     found: dict[str, str] = {}
     for word in words:
         found.setdefault(folded_word(word), word.strip())
@@ -149,8 +155,11 @@ def vocabulary_of(
         if key not in missing
         and (key in numbers or not is_missing(word) or (key == "-" and "+" in found))
     }
-    if NONE in found and NONE not in missing and _fitting({*present, NONE}) and present:
-        present[NONE] = found[NONE]
+    none = None
+    if NONE not in missing and NONE not in numbers and _fitting({*present, NONE}):
+        none = _none_among(words)
+    if none is not None:
+        present[NONE] = none
     others = present.keys() - numbers.keys()
     known = _fitting(others) if others else None
     if present.keys() & numbers.keys():
@@ -165,7 +174,7 @@ def vocabulary_of(
         in_order = tuple((word, number) for number, word in sorted(shown.items()))
         chosen = Vocabulary(in_order, numbers, missing, declared=True)
     elif known is not None:
-        chosen = replace(known, missing=missing)
+        chosen = replace(known, missing=missing, none=none)
     elif (grades := school_grades(present)) is not None:
         chosen = Vocabulary(with_plain_letters(grades), grades, missing, graded=True)
     elif (word_numbers := numbers_in(present.values())) is not None:
@@ -203,12 +212,14 @@ def categories_of(
     counts: dict[str, int] = {}
     first: dict[str, str] = {}
     folded = []
-    named = _none_is_a_name(word for column in columns for word in column)
+    none = _none_among([word for column in columns for word in column])
     for column in columns:
         column_words = set()
         for word, count in column.items():
-            if not is_missing(word) or (named and folded_word(word) == NONE):
-                key = folded_word(word)
+            key = folded_word(word)
+            if not is_missing(word) or (
+                key == NONE and none is not None and _capitals(word) == _capitals(none)
+            ):
                 column_words.add(key)
                 counts[key] = counts.get(key, 0) + count
                 first.setdefault(key, word.strip())
@@ -220,13 +231,20 @@ def categories_of(
         if words and not words & others:
             return None
     shown = tuple((first[key], float(code)) for code, key in enumerate(sorted(counts)))
-    return Vocabulary(shown, {folded_word(word): n for word, n in shown}, nominal=True)
+    return Vocabulary(shown, {folded_word(word): n for word, n in shown}, nominal=True, none=none)
 
 
-def _none_is_a_name(words: Iterable[str]) -> bool:
-    """Whether none is written as the other words are, in capital letters or not."""
-    written = [word.strip() for word in words if folded_word(word) == NONE or not is_missing(word)]
-    return len({(word[:1].isupper(), word.isupper()) for word in written}) == 1
+def _none_among(words: Iterable[str]) -> str | None:
+    """Return none as it is written where the other words are written so too, in capitals or not."""
+    words = list(words)
+    others = {_capitals(word) for word in words if not is_missing(word)}
+    written = [word.strip() for word in words if folded_word(word) == NONE]
+    return next((word for word in written if others == {_capitals(word)}), None)
+
+
+def _capitals(word: str) -> tuple[bool, bool]:
+    word = word.strip()
+    return word[:1].isupper(), word.isupper()
 
 
 # The words may contain commas and signs of equality.
@@ -352,7 +370,8 @@ def numbers_to_declare(
     keys = {folded_word(word) for word in numbers}
     once: dict[str, str] = {}
     for word in words:
-        if folded_word(word) not in keys and not is_missing(word):
+        key = folded_word(word)
+        if key not in keys and (key == NONE or not is_missing(word)):
             once.setdefault(folded_word(word), word.strip())
     others = list(once.values())
     best = None if words_alone(declared or {}) else best_of(others)

@@ -113,7 +113,7 @@ def unused(declared: Declared, columns: Iterable[ColumnWords]) -> list[Fault]:
 
 
 def named_categories(groups: Iterable[GroupWords], declare: Declaration = as_option) -> list[str]:
-    """Return a warning for each vocabulary of names without an order, and of school grades."""
+    """Return a warning for each vocabulary of names without an order, of grades and with None."""
     groups = list(groups)
     nominal = {
         group.vocabulary.label: group.vocabulary
@@ -123,12 +123,25 @@ def named_categories(groups: Iterable[GroupWords], declare: Declaration = as_opt
     grades = {
         g.vocabulary.label for g in groups if g.vocabulary is not None and g.vocabulary.graded
     }
-    return [
+    levels = {
+        group.vocabulary.none: group.vocabulary.label
+        for group in groups
+        if group.vocabulary is not None and (group.vocabulary.none or "none") != "none"
+        and not group.vocabulary.nominal
+    }  # fmt: skip
+    named = [
         f"{vocabulary.label} are read as names without an order. If they have one, give them "
         f"numbers: {declare([word for word, _ in vocabulary.words], None)}"
         for vocabulary in nominal.values()
-    ] + [
+    ]
+    named += [
         f"{label} are read as school grades, of which A is the best. If they are something else, "
         "give each its number with --values, or write each as a word."
         for label in sorted(grades)
     ]
+    named += [
+        f"{none} is read as one of {label}. If it means a missing value, as Python writes it, "
+        f"give --values {none}="
+        for none, label in levels.items()
+    ]
+    return named

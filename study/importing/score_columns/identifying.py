@@ -22,6 +22,11 @@ def identifying_columns(
     The second value says why a column with a certain name is not what its name says.
     """
     found: dict[str, str] = {}
+    # TREC numbers its topics beside the names of runs; other topics are what responses are about.
+    has_runs = any(
+        folded(name) == "run" and name not in taken and not contents[name].only_numbers
+        for name in columns
+    )
     for role in ("id", "query", "system", "construct"):
         for column in named_for(role, columns):
             content = contents[column]
@@ -32,8 +37,9 @@ def identifying_columns(
                 continue
             if role == "query" and folded(column) == "q" and not content.repeats:
                 continue
-            # Of numbered topics, as TREC has them; in words it is what responses are about.
-            if role == "query" and folded(column) == "topic" and not content.only_numbers:
+            if role == "query" and folded(column) == "topic" and not (
+                content.only_numbers and has_runs
+            ):  # fmt: skip
                 continue
             of_topics = folded(found.get("query", "")).startswith("topic")
             if role == "system" and folded(column) == "run" and not of_topics:

@@ -12,6 +12,8 @@ from study.importing.score_columns.shared_parts import PartedColumns, shared_par
 from study.importing.score_columns.words import (
     ABOUT_MEANS,
     CONSTRUCTS,
+    CRITERIA,
+    ENDINGS_OF_CRITERIA,
     FILLERS,
     LANGUAGE_MODELS,
     MEANS,
@@ -126,6 +128,20 @@ def names_people(column: str) -> bool:
     return found is not None and found[0] == "human"
 
 
+def names_person(column: str) -> bool:
+    """Whether a column may be called as a person is: Anna, and neither Clarity, Easy nor GPT."""
+    name = without_prompt(column).strip()
+    return (
+        name.istitle()
+        and name.isalpha()
+        and len(name) > 1
+        and name.casefold() not in CRITERIA
+        and not name.casefold().endswith(ENDINGS_OF_CRITERIA)
+        and not names_model(name)
+        and not scorer_words(name)
+    )
+
+
 def names_scorer(column: str) -> bool:
     """Whether a column may have who scored, by its name: labeler, reviewer_name, annotated_by."""
     if whole_role(column) == "scorer":
@@ -200,10 +216,13 @@ def named_for(role: str, columns: Sequence[str]) -> list[str]:
     """The columns whose names as a whole have a role, the clearest first."""
     names = WHOLE_NAMES[role]
 
-    def rank(column: str) -> int:
+    def rank(column: str) -> tuple[bool, int]:
         found = _role_and_name(column)
         place = names.index(found[1]) if found else 0
-        return place if folded(column) in names else place + len(names)
+        outer = folded(column).rpartition(".")[0].rpartition(".")[2]
+        # What a response says of its model is that of the response, unlike what a record says.
+        neutral = role == "system" and outer in _OUTER - {*WHOLE_NAMES["response"]}
+        return neutral, place if folded(column) in names else place + len(names)
 
     return sorted((column for column in columns if whole_role(column) == role), key=rank)
 
@@ -211,18 +230,45 @@ def named_for(role: str, columns: Sequence[str]) -> list[str]:
 def summaries(columns: Sequence[str]) -> list[str]:
     """The columns that are named after a mean or the like, where others are not.
 
-    So are those of numbers about a mean, such as its n and range; a mean by itself stays.
+    So are those of numbers about a mean or about a column, such as its n and range; a mean by
+    itself stays.
     """
     together = [column for column in columns if not SUMMARIES.isdisjoint(words(column))]
     about = [
         column
         for column in columns
-        if together and column not in together and not ABOUT_MEANS.isdisjoint(words(column))
+        if column not in together
+        and not _by_letter(column, columns)
+        and (
+            _describes(column, columns) or (together and not ABOUT_MEANS.isdisjoint(words(column)))
+        )
     ]
+    if about and not together:
+        return about
     if len(together) + len(about) < len(columns):
         return together + about
     means = [column for column in together if not MEANS.isdisjoint(words(column))] or together
     return [column for column in columns if column not in means]
+
+
+def _describes(column: str, columns: Sequence[str]) -> bool:
+    """Whether a column is about another one, human_n about human, or is an end of a range."""
+    *stem, last = words(column) or ("",)
+    if not stem or last not in ABOUT_MEANS or names_model(column):
+        return False
+    others = [[*words(other)] for other in columns if other != column]
+    end = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}.get(last)
+    return stem in others or [*stem, end] in others
+
+
+def _by_letter(column: str, columns: Sequence[str]) -> bool:
+    """Whether letters tell columns apart, as in rater_m and rater_n."""
+    *stem, last = words(column) or ("",)
+    others = [words(other) for other in columns if other != column]
+    return len(last) == 1 and any(
+        [*beginning] == stem and len(letter) == 1
+        for *beginning, letter in filter(None, others)
+    )  # fmt: skip
 
 
 def without_people(column: str) -> str:

@@ -37,11 +37,13 @@ def lists_of_scores(column: str, content: ColumnContent) -> str | None:
     if not content.in_lists:
         return None
     row, cell = content.cells[0]
-    items = f"frame[{column!r}]{'.map(json.loads)' if isinstance(cell, str) else ''}"
+    as_text = isinstance(cell, str)
+    items = f"frame[{column!r}]{'.map(json.loads)' if as_text else ''}"
+    modules = "json, pandas" if as_text else "pandas"
     return (
         f"has lists, such as {shorten(str(cell))} in row {row}; write the score of each rater into "
-        f"a separate column, in pandas: frame = frame.drop(columns={column!r}).join(pandas."
-        f"DataFrame({items}.tolist()).add_prefix({column + '_'!r}))"
+        f"a separate column, in pandas: import {modules}; frame = frame.drop(columns={column!r})"
+        f".join(pandas.DataFrame({items}.tolist()).add_prefix({column + '_'!r}))"
     )
 
 

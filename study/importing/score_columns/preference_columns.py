@@ -209,6 +209,26 @@ def by_place(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) 
     return text
 
 
+def ambiguous(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) -> Fault | None:
+    """Return the fault of a choice whose response by its name is not the one by its place.
+
+    So it is with B where A is a system called B.
+    """
+    by_name = by_place(text, cells, pair)
+    if by_name == text or pair is None:
+        return None
+    in_words = preference_in(text)
+    if in_words is None or in_words == preference_in(by_name):
+        return None
+    meant = "a tie" if in_words == 0 else f"{pair[in_words > 0]} by its place"
+    return Fault(
+        f"{text!r} is ambiguous: it is the name of {pair[by_name == 'B']} here, and may mean "
+        f"{meant}.",
+        f"Give what is compared in {pair[0]} and {pair[1]} other names than A, B, 1, 2 or a word "
+        "for a tie, and write these names as preferences.",
+    )
+
+
 def _texts(
     rows: Iterable[Record | Fault],
     columns: Iterable[str],

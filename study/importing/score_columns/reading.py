@@ -27,7 +27,7 @@ from study.importing.score_columns.judgment_table import (
     names_of_values,
     scale_of_words,
 )
-from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
 from study.importing.score_columns.rater_rows import by_response, rater_name
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
@@ -35,6 +35,8 @@ from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 Group = tuple[str, str | None]
 """A column, and the construct of a row where rows name it."""
 
+# Mechanical Turk has the answers in it that the requester did not accept.
+_STATUS_ON_TURK = "AssignmentStatus"
 WHITE_SPACE = "white space around ids, queries and systems left out"
 
 
@@ -122,9 +124,11 @@ def read_named_columns(
 
 
 def _source(path: Path, columns: NamedColumns) -> RecordSource:
-    """The file with inner values as columns, unless the columns with objects are named."""
+    """The file with inner values as columns, unless every named column is there without them."""
     plain = RecordSource(path)
-    if plain.form == "delimited" or set(columns.judge + columns.human) <= set(plain.head.columns):
+    named = {column for name in IDENTIFYING if (column := getattr(columns, name)) is not None}
+    named.update(columns.judge + columns.human)
+    if plain.form == "delimited" or named <= set(plain.head.columns):
         return plain
     return table_source(path)
 
@@ -138,6 +142,9 @@ def _read(reader: Reader, named: Purposes) -> list[row_checks.Row]:
             report.faults.append(cells)
             continue
         report.count_row(cells.number)
+        if str(cells.written.get(_STATUS_ON_TURK)).strip().casefold() == "rejected":
+            report.left_out[f"rows whose {_STATUS_ON_TURK} is Rejected"] += 1
+            continue
         rows.append(_row(cells, named, report))
     return rows
 

@@ -10,12 +10,14 @@ from typing import Any
 from study.importing.readers.column_words import number_in
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.names import (
+    construct_in_name,
     folded,
     kind_of,
     named_for,
     names_model,
     names_no_score,
     names_people,
+    names_person,
     names_scorer,
     scorer_words,
     whole_role,
@@ -225,19 +227,37 @@ def _of_scorer_column(
             c for c in columns
             if folded(c).startswith(_ANSWERED_ON_TURK) and may_be_values(c, contents[c])
         ]  # fmt: skip
+        if len(values) > 1:
+            asked = {_construct_on_turk(item.column) for item in scores["judge"]} - {""}
+            values = [c for c in values if _construct_on_turk(c) in asked]
     elif len(values) != 1:
         return []
     return [ColumnEvidence(c, "human", f"beside {scorer}, which names the rater") for c in values]
 
 
+def _construct_on_turk(column: str) -> str:
+    """The construct that a name has behind what Mechanical Turk writes before it."""
+    name = column.strip()
+    for written in (_SHOWN_BY_TURK, _ANSWERED_ON_TURK):
+        if folded(name).startswith(written):
+            name = name[len(written) :]
+    return construct_in_name(name).casefold()
+
+
 def _averaged(
     columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
 ) -> list[ColumnEvidence]:
-    """Columns that no name tells, and whose mean is the only column of people."""
+    """Columns called as persons are, and whose mean is the only column of people.
+
+    Others may be criteria, of which a person's score is the mean, and so may those be whose judge
+    has a mean too.
+    """
     if len(scores["human"]) != 1:
         return []
     mean = scores["human"][0].column
     judges = [item.column for item in scores["judge"]]
+    if any(set(words(judge)) & MEANS for judge in judges):
+        return []
     others = [
         c for c in columns
         if c not in (mean, *judges) and contents[c].only_numbers and kind_of(c) is None
@@ -249,6 +269,8 @@ def _averaged(
     places = max(decimals(cell) for _, cell in contents[mean].cells)
     for size in range(len(others), 1, -1):
         for some in combinations(others, size):
+            if not all(map(names_person, some)):
+                continue
             if places and _are_means(cells[mean], [cells[c] for c in some], 0.5 * 10.0**-places):
                 reason = f"{mean} is the mean of {', '.join(some)}"
                 return [ColumnEvidence(c, "human", reason) for c in some]

@@ -102,6 +102,27 @@ SUMMARIES = MEANS | _words("median sum consensus majority")
 ABOUT_MEANS = _words("n min max minimum maximum range iqr mode")
 """Numbers that describe the scores of which a mean is beside them."""
 
+CRITERIA = _words(
+    "style tone depth breadth detail details format grammar spelling structure logic safety harm "
+    "truth fact facts factual focus length recall precision overall total content context form "
+    "flow voice taste humor humour bias trust use utility language citation citations source "
+    "sources easy medium hard simple complex short long first second third last before after pre "
+    "post old new early late past part section question questions answer answers response query "
+    "task item test trial pass round run day week model system baseline control treatment left "
+    "right top bottom good bad yes no true false english german french spanish italian other "
+    "correct complete clear concise relevant helpful grounded faithful fluent coherent honest "
+    "harmless readable useful accurate insight empathy sarcasm warmth politeness interest rigor "
+    "rigour scope effort speed usage order math maths coding code reasoning writing reading "
+    "knowledge science history law finance health sports politics"
+)
+"""Names of criteria and of other parts of a score, which are no persons."""
+
+ENDINGS_OF_CRITERIA = (
+    *("ity", "ness", "ance", "ence", "ancy", "ency", "acy", "cy", "ion", "ment", "ful", "ive"),
+    *("able", "ible", "ing", "ism", "age", "ure", "ics", "heit", "keit", "ung", "ität", "té"),
+)
+"""Nouns and adjectives of criteria end in these, and few names of persons do."""
+
 METRICS = _words(
     "em f1 bleu rouge rougel rouge1 rouge2 meteor chrf bertscore bleurt comet exact_match metric"
 )

@@ -365,3 +365,71 @@ def test_python_says_how_two_tables_are_joined() -> None:
     for given in ((frames,), tuple(frames)):
         with pytest.raises(TypeError, match=r"judge\.merge"):
             evaluate(*given, on="id")
+
+
+def pairs_in_rows(values: Sequence[object], folder: Path) -> Result:
+    """A table with a row for each preference, of a judge and of a rater."""
+    rows = [
+        {"query_id": place // 2, "response_a": f"a{place // 2}", "response_b": f"b{place // 2}",
+         "construct": "QR", "scorer": ("gpt-4o", "anna")[place % 2],
+         "scorer_kind": ("judge", "human")[place % 2], "value": value}
+        for place, value in enumerate(values)
+    ]  # fmt: skip
+    return report(folder, pd.DataFrame(rows))
+
+
+def test_one_and_two_beside_a_tie_are_a_and_b(tmp_path: Path) -> None:
+    in_numbers = [1, 1, 2, 2, 1, 2, "tie", "tie", 2, 1, 1, "tie"] * 2
+    in_words = [{1: "A", 2: "B"}.get(value, value) for value in in_numbers]  # type: ignore[call-overload]
+    results = [pairs_in_rows(values, tmp_path) for values in (in_numbers, in_words)]
+    assert "preferences of 1 and 2 beside a tie read as A and B" in results[0].stderr
+    assert "Accuracy: 50%" in results[0].stdout
+    assert results[0].stdout == results[1].stdout
+
+
+@pytest.mark.parametrize("numbers", [(1,), (0, 1), (1, 2, 3), (0, 2)])
+@pytest.mark.parametrize("word", ["tie", "A"])
+def test_other_numbers_among_words_for_preferences_are_refused(
+    tmp_path: Path, numbers: tuple[int, ...], word: str
+) -> None:
+    result = pairs_in_rows([*numbers, word] * 6, tmp_path)
+    assert result.exit_code == 2
+    assert "is a number among words for A, B and a tie" in result.stderr
+
+
+def test_signed_numbers_and_ties_are_read_together(tmp_path: Path) -> None:
+    result = pairs_in_rows([-1, -1, 1, "tie", 1, 1, "tie", "tie"] * 3, tmp_path)
+    assert "Accuracy: 75%" in result.stdout, result.output
+
+
+def test_preferences_of_one_and_two_alone_are_named(tmp_path: Path) -> None:
+    assert "If 1 is response_a" in pairs_in_rows([1, 2, 2, 2, 1, 1] * 3, tmp_path).stderr
+
+
+@pytest.mark.parametrize("names", [("A", "B"), ("1", "2"), ("both", "neither"), ("second", "x")])
+@pytest.mark.parametrize("columns", [("system_a", "system_b"), ("model_1", "model_2")])
+def test_choices_of_names_that_are_places_are_refused_in_both_orders(
+    tmp_path: Path, names: tuple[str, str], columns: tuple[str, str]
+) -> None:
+    orders = [names[:: 1 if place % 2 else -1] for place in range(12)]
+    frame = table(
+        question=[f"q{place}" for place in range(12)],
+        **{column: [order[place] for order in orders] for place, column in enumerate(columns)},
+        judge_preference=[names[place // 2 % 2] for place in range(12)],
+        human_preference=[names[place // 3 % 2] for place in range(12)],
+    )
+    result = report(tmp_path, frame)
+    assert result.exit_code == 2
+    assert "is ambiguous: it is the name of" in result.stderr, result.output
+
+
+def test_choices_of_systems_in_one_order_are_read(tmp_path: Path) -> None:
+    chosen = ["A", "B", "B", "A"] * 4
+    frame = table(
+        question=[f"q{place}" for place in range(16)],
+        system_a=["A"] * 16,
+        system_b=["B"] * 16,
+        judge_preference=chosen,
+        human_preference=chosen,
+    )
+    assert "Accuracy: 100%" in report(tmp_path, frame).stdout

@@ -171,7 +171,7 @@ def test_lists_of_scores_are_refused_with_how_to_part_them(tmp_path: Path, as_te
     assert "'human_scores' has lists, such as [" in result.stderr
     frame = pd.read_csv(path) if as_text else pd.read_json(path, lines=True)
     remedy = result.stderr.split("in pandas: ")[1].split("\n")[0].rstrip(".")
-    names = {"frame": frame, "pandas": pd, "json": json}
+    names = {"frame": frame}
     exec(remedy, names)
     again = tmp_path / "again.csv"
     names["frame"].to_csv(again, index=False)
@@ -238,3 +238,161 @@ def test_names_of_what_gave_the_response(tmp_path: Path, name: str) -> None:
     table = {"id": IDS, "query": QUERIES, name: OF_SYSTEMS, "gpt-4o": JUDGE, "human": PEOPLE}
     pd.DataFrame(table).to_csv(path, index=False)
     assert RESPONSES in compared(report(path))
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json"])
+def test_scores_beside_objects_are_read_with_them(tmp_path: Path, form: str) -> None:
+    rows = [
+        {"question": query, "meta": {"model": system}, "llm_score": llm, "human_score": human}
+        for query, system, llm, human in zip(QUERIES, OF_SYSTEMS, JUDGE, PEOPLE, strict=True)
+    ]
+    path = in_lines(tmp_path, rows)
+    if form == "json":
+        path = tmp_path / "t.json"
+        path.write_text(json.dumps(rows), encoding="utf-8")
+    result = report(path)
+    assert RESPONSES in compared(result), result.output
+
+
+@pytest.mark.parametrize("item", ["itemId", "exampleId", "Item ID"])
+def test_an_item_in_joined_words_is_the_query_beside_systems(tmp_path: Path, item: str) -> None:
+    rows = [
+        {item: query, "model": system, "annotator": name, "score": values[place]}
+        for name, values in (("anna", PEOPLE), ("gpt-4o", JUDGE))
+        for place, (query, system) in enumerate(zip(QUERIES, OF_SYSTEMS, strict=True))
+    ]
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    result = report(path)
+    assert RESPONSES in compared(result), result.output
+
+
+@pytest.mark.parametrize(
+    ("names", "judge"),
+    [
+        (("clarity", "depth"), "judge"),
+        (("Relevance", "Fluency"), "judge"),
+        (("Easy", "Hard"), "judge"),
+        (("ModelA", "ModelB"), "judge"),
+        (("Gemini", "Claude"), "judge"),
+        (("A", "B"), "judge"),
+        (("Anna", "Ben"), "judge_mean"),
+    ],
+)
+def test_a_mean_of_what_are_perhaps_no_raters_stands_for_them(
+    tmp_path: Path, names: tuple[str, str], judge: str
+) -> None:
+    frame = pd.DataFrame({"question": QUERIES, names[0]: PEOPLE, names[1]: JUDGE[::-1]})
+    frame["human_mean"] = frame[[*names]].mean(axis=1)
+    frame[judge] = JUDGE
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    result = report(path, "--judge", judge) if names[0] == "Gemini" else report(path)
+    line = result.stderr.splitlines()[0]
+    assert "people: human_mean" in line, result.output
+
+
+@pytest.mark.parametrize("neutral", ["meta", "metadata", "info"])
+@pytest.mark.parametrize("inner", ["model", "system"])
+def test_the_model_of_the_response_is_the_system_before_that_of_the_record(
+    tmp_path: Path, neutral: str, inner: str
+) -> None:
+    rows = [
+        {neutral: {inner: "harness"}, "question": query, "response": {"text": "?", "model": system},
+         "llm_score": llm, "human_score": human}
+        for query, system, llm, human in zip(QUERIES, OF_SYSTEMS, JUDGE, PEOPLE, strict=True)
+    ]  # fmt: skip
+    result = report(in_lines(tmp_path, rows))
+    assert RESPONSES in compared(result), result.output
+
+
+@pytest.mark.parametrize(
+    ("runs", "query"),
+    [(OF_SYSTEMS, True), (None, False), ([place % 2 for place in range(len(IDS))], False)],
+)
+def test_a_numbered_topic_is_the_query_beside_runs_alone(
+    tmp_path: Path, runs: list[object] | None, query: bool
+) -> None:
+    table: dict[str, Any] = {"topic": [place // 2 for place in range(len(IDS))]}
+    table |= {} if runs is None else {"run": runs}
+    path = tmp_path / "t.csv"
+    pd.DataFrame({**table, "judge": JUDGE, "human": PEOPLE}).to_csv(path, index=False)
+    assert ("query: topic" in report(path).stderr.splitlines()[0]) == query
+
+
+def of_turk(folder: Path, answers: dict[str, Any], judge: str, **more: Any) -> Path:
+    """Results of Mechanical Turk with two workers for each task."""
+    frame = pd.DataFrame({"question": QUESTIONS, judge: JUDGE}).add_prefix("Input.")
+    answered = pd.DataFrame(answers).add_prefix("Answer.")
+    workers = [
+        frame.join(answered).assign(HITId=IDS, WorkerId=worker, **more) for worker in ("A1", "A2")
+    ]
+    path = folder / "batch.csv"
+    pd.concat(workers).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("other", ["english_level", "relevance"])
+def test_several_answers_on_mechanical_turk_are_refused(tmp_path: Path, other: str) -> None:
+    path = of_turk(tmp_path, {"rating": PEOPLE, other: PEOPLE[::-1]}, "llm_score")
+    result = report(path)
+    assert result.exit_code == 2
+    assert "Columns that may be:" in result.stderr, result.output
+    assert f"'Answer.{other}'" in result.stderr
+    assert "2 raters (A1 and A2)" in report(path, *_named("Answer.rating")).stdout
+
+
+def _named(human: str) -> list[str]:
+    return ["--judge", "Input.llm_score", "--human", human, "--query", "Input.question"]
+
+
+def test_answers_on_mechanical_turk_on_what_the_judge_scored_are_taken(tmp_path: Path) -> None:
+    path = of_turk(tmp_path, {"level": PEOPLE[::-1], "relevance": PEOPLE}, "llm_relevance")
+    result = report(path)
+    assert "people: Answer.relevance" in result.stderr.splitlines()[0], result.output
+    assert "Answer.level" not in result.stderr.splitlines()[0]
+
+
+def test_rejected_assignments_of_mechanical_turk_are_left_out(tmp_path: Path) -> None:
+    status = ["Rejected" if place % 4 == 3 else "Approved" for place in range(len(IDS))]
+    path = of_turk(tmp_path, {"rating": PEOPLE}, "llm_score", AssignmentStatus=status)
+    result = report(path)
+    left = 2 * status.count("Rejected")
+    assert f"Left out: rows whose AssignmentStatus is Rejected ({left})" in result.stderr
+    assert f"{len(IDS) - left // 2} responses" in compared(result)
+
+
+@pytest.mark.parametrize("about", ["n", "max", "mode"])
+def test_what_describes_another_column_is_no_rater(tmp_path: Path, about: str) -> None:
+    table = {"id": IDS, "human": PEOPLE, f"human_{about}": PEOPLE[::-1], "judge": JUDGE}
+    path = tmp_path / "t.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    result = report(path)
+    assert "judge compared with human:" in compared(result), result.output
+    assert f"human_{about}" in result.stderr
+
+
+def test_the_ends_of_a_range_are_no_raters(tmp_path: Path) -> None:
+    table = {"id": IDS, "human_min": PEOPLE, "human_max": PEOPLE[::-1], "judge": JUDGE}
+    path = tmp_path / "t.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    result = report(path)
+    assert result.exit_code == 2
+    assert "no column of scores is clearly that of a rater" in result.stderr
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_raters_may_be_called_by_a_letter(tmp_path: Path, mean: bool) -> None:
+    frame = pd.DataFrame({"id": IDS, "rater_m": PEOPLE, "rater_n": PEOPLE[::-1], "judge": JUDGE})
+    if mean:
+        frame["mean_rater"] = frame[["rater_m", "rater_n"]].mean(axis=1)
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    assert "2 raters (rater_m and rater_n)" in report(path).stdout
+
+
+def test_a_model_beside_a_larger_one_is_another_judge(tmp_path: Path) -> None:
+    table = {"id": IDS, "human": PEOPLE, "qwen": JUDGE, "qwen_max": JUDGE[::-1]}
+    path = tmp_path / "t.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    assert "judge: qwen, qwen_max" in report(path).stderr.splitlines()[0]

@@ -186,3 +186,24 @@ def test_the_worked_example_is_what_the_command_prints() -> None:
     command, printed = shown.groups()
     result = CliRunner().invoke(plan, shlex.split(command), prog_name="plan")
     assert [line.rstrip() for line in result.output.splitlines()] == printed.splitlines()
+
+
+@pytest.mark.parametrize(
+    "further",
+    [[], ["--claim", "rank_systems=0.2"], ["--wanted", "bias=4"], ["--components", "query=0.5"]],
+)
+def test_a_pilot_of_one_rated_query_is_named_whatever_is_planned(
+    tmp_path: Path, further: list[str]
+) -> None:
+    path = tmp_path / "pilot.csv"
+    rows = ["q1,a,3,4,4", "q1,b,2,2,3", "q1,c,5,4,5", "q1,d,1,2,1"]
+    path.write_text("\n".join(["query_id,system,llm,human_anna,human_ben", *rows]) + "\n")
+    options = ["--scale", "1:5:1", "--queries", "25", "--raters", "2", "--runs", "100", *further]
+    result = CliRunner().invoke(cli, ["plan", str(path), *options])
+    if "--components" in further:
+        assert result.exit_code == 0, result.output
+        assert "People rated responses to 1 query: what is not stated in" in result.output
+    else:
+        assert result.exit_code == 2
+        assert "people rated responses to 1 query; a pilot needs at least 2" in result.output
+        assert "ccrs plan --components" in result.output

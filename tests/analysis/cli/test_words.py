@@ -155,3 +155,45 @@ def test_none_may_be_declared(tmp_path: Path) -> None:
     path = written(tmp_path, people, people)
     result = in_process("report", str(path), "--text", "--values", values)
     assert "30 responses" in result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["minor", "major", "critical"],
+        ["major", "minor"],
+        ["partial", "full"],
+        ["hate", "offensive"],
+        ["low", "medium", "high"],
+    ],
+)
+@pytest.mark.parametrize("level", [True, False])
+def test_none_in_other_capitals_than_the_words_is_missing(
+    tmp_path: Path, words: list[str], level: bool
+) -> None:
+    people = [words[place % len(words)] for place in range(40)]
+    judge = ["None" if place < 4 else word for place, word in enumerate(people)]
+    if level:
+        judge = ["none" if 4 <= place < 10 else word for place, word in enumerate(judge)]
+        people = ["none" if 4 <= place < 10 else word for place, word in enumerate(people)]
+    result = in_process("report", str(written(tmp_path, judge, people)), "--text")
+    assert "36 responses" in result.stdout, result.stderr
+    assert "none read as missing (4)" in result.stderr
+
+
+def test_none_with_a_capital_letter_as_a_level_is_named(tmp_path: Path) -> None:
+    words = ["None", "Low", "Medium", "High"]
+    people = [words[place % 4] for place in range(40)]
+    path = written(tmp_path, people, people)
+    result = in_process("report", str(path), "--text")
+    assert "None is read as one of" in result.stderr
+    assert "--values None=" in result.stderr
+    again = in_process("report", str(path), "--text", "--values", "None=")
+    assert "30 responses" in again.stdout, again.stderr
+
+
+def test_the_numbers_of_categories_are_asked_for_none_too(tmp_path: Path) -> None:
+    words = ["hate", "none", "offensive"]
+    people = [words[place % 3] for place in range(40)]
+    result = in_process("report", str(written(tmp_path, people, people)), "--text")
+    assert "hate=NUMBER,none=NUMBER,offensive=NUMBER" in result.stderr

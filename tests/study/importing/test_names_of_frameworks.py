@@ -74,3 +74,82 @@ def test_documents_beside_passages_are_their_identifiers(study: Study, write: Wr
 def test_the_score_of_a_passage_is_left_out_and_named(study: Study, write: Write) -> None:
     summary = import_file(study, write("r.jsonl", [FRAMEWORKS["llama-index"]]))
     assert summary.left_out["the field 'score' of passages"] == 1
+
+
+def shown_passages(study: Study) -> set[str]:
+    with study.read() as connection:
+        return set(connection.execute(select(passages.c.text)).scalars())
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"chunks": [TEXT]},
+        {"source_documents": [DOCUMENT]},
+        {"retrieval_context": [TEXT]},
+        {"source_nodes": [NODE]},
+        {"documents": [DOCUMENT]},
+        {"docs": [TEXT]},
+    ],
+)
+def test_context_beside_passages_is_left_out(
+    study: Study, write: Write, beside: dict[str, Any]
+) -> None:
+    row = {"question": "When?", "answer": "At 8.", "context": "A chat about pools", **beside}
+    summary = import_file(study, write("r.jsonl", [row]))
+    assert shown_passages(study) == {TEXT}
+    assert any("context" in content for content in summary.left_out)
+
+
+def test_context_does_not_take_the_place_of_empty_passages(study: Study, write: Write) -> None:
+    row = {"question": "When?", "answer": "At 8.", "context": "A chat", "chunks": []}
+    summary = import_file(study, write("r.jsonl", [row]))
+    assert not shown_passages(study)
+    assert any("context" in content for content in summary.left_out)
+
+
+@pytest.mark.parametrize("cells", ["pass", "It is open."])
+def test_a_result_without_passages_is_no_response(study: Study, write: Write, cells: str) -> None:
+    with pytest.raises(InputError, match="response"):
+        import_file(study, write("r.csv", f"query,result\nWhen?,{cells}\n"))
+
+
+@pytest.mark.parametrize("other", ["output", "completion", "actual_output", "generated_answer"])
+@pytest.mark.parametrize("scores", ["", ",llm_score,human_score"])
+def test_an_answer_beside_an_output_is_refused(
+    study: Study, write: Write, other: str, scores: str
+) -> None:
+    path = write("r.csv", f"question,answer,{other},model{scores}\nWhen?,Eight.,At 8.,one,3,4\n")
+    if not scores:
+        path.write_text(path.read_text(encoding="utf-8").replace(",3,4", ""), encoding="utf-8")
+    with pytest.raises(InputError, match=f"'answer'.*'{other}'") as raised:
+        import_file(study, path, construct="QR")
+    assert "reference" in str(raised.value)
+    path.write_text(path.read_text(encoding="utf-8").replace("answer,", "reference,", 1))
+    if other == "generated_answer":
+        return
+    assert import_file(study, path, construct="QR").added["responses"] == 1
+
+
+def test_an_output_is_a_response(study: Study, write: Write) -> None:
+    row = {"input": "When?", "output": "At 8.", "model": "one"}
+    assert import_file(study, write("r.jsonl", [row])).added["responses"] == 1
+
+
+@pytest.mark.parametrize("length", [4096, "4096", [1, 2]])
+@pytest.mark.parametrize("column", ["context", "docs", "retrieved_documents"])
+def test_numbers_are_no_passages(study: Study, write: Write, column: str, length: object) -> None:
+    row = {"question": "When?", "answer": "At 8.", column: length}
+    summary = import_file(study, write("r.jsonl", [row]))
+    assert not shown_passages(study)
+    assert summary.left_out[f"numbers in the column {column!r}, which are no passages"] == 1
+
+
+@pytest.mark.parametrize("column", ["docs", "retrieved_documents", "chunks"])
+def test_passages_that_may_be_ids_are_named(study: Study, write: Write, column: str) -> None:
+    rows = [{"question": "When?", "answer": "At 8.", column: ["doc1", "doc2"]}]
+    summary = import_file(study, write("r.jsonl", rows))
+    assert any("may be the ids of passages" in line for line in summary.warnings)
+    rows = [{"question": "Where?", "answer": "There.", column: texts} for texts in (["d1"], [TEXT])]
+    summary = import_file(study, write("s.jsonl", rows))
+    assert not any("may be the ids of passages" in line for line in summary.warnings)
