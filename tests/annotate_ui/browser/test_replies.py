@@ -12,7 +12,7 @@ from study import Study
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.marked_campaign import fill
-from tests.annotate_ui.browser.pages import active, enter, field, saved
+from tests.annotate_ui.browser.pages import active, enter, field, moving_on
 from tests.annotate_ui.browser.test_owner_pages import PASSWORD, PHONE, WIDE, sign_in
 
 SAID = "The passage is about another town. <b>Odd</b>"
@@ -51,8 +51,9 @@ def test_a_rater_reads_what_the_owner_answers(
         page.get_by_role("button", name="Comment").click()
     page.locator(f"#comment-{key}").fill(f"{SAID} {LONG}")
     field(page, key).click()
-    enter(page, 40)
-    saved(page, key)
+    # The next response is shown as soon as the value is stored.
+    with moving_on(page):
+        enter(page, 40)
 
     context = browser.new_context(locale="en-GB", **looks)
     owner = context.new_page()
