@@ -192,7 +192,7 @@ def _default(field: FieldInfo) -> str:
     """The default as study.toml writes it; empty where the meaning states it."""
     if field.is_required():
         return "required"
-    value = field.get_default(call_default_factory=True)
+    value = field.get_default(call_default_factory=True, validated_data={})
     if value is None or section_of(field.annotation) is not None:
         return ""
     if isinstance(value, tuple | list | set | frozenset | dict) and not value:
