@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from importlib.metadata import entry_points
 from pathlib import Path
 from posixpath import normpath
@@ -138,15 +139,25 @@ def settings() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settings_of(model: type[Any], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Every setting below a model by its full name; NAME is chosen in study.toml."""
-    for name, field in settings_of(model).items():
+def _settings_of(
+    model: type[Any], prefix: str = "", default: Any = None
+) -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting below a model by its full name; NAME is chosen in study.toml.
+
+    `default` is the value of the model where it has one, such as the scale of preferences.
+    """
+    for name, declared in settings_of(model).items():
+        field = copy(declared)
+        if default is not None:
+            field.default, field.default_factory = getattr(default, name), None
         inner = section_of(field.annotation)
         if inner is None or field.description:
             yield prefix + name, field
         if inner is not None:
             named = get_origin(field.annotation) is dict
-            yield from _settings_of(inner, f"{prefix}{name}.{'NAME.' if named else ''}")
+            value = field.get_default(call_default_factory=True, validated_data={})
+            below = f"{prefix}{name}.{'NAME.' if named else ''}"
+            yield from _settings_of(inner, below, value if isinstance(value, inner) else None)
 
 
 def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
