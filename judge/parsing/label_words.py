@@ -45,8 +45,8 @@ def kind_of_label(label: str) -> str | None:
     ('final', 'named', None)
     """
     whole = label.casefold().replace("_", " ").replace("’", "'")
-    if _UNSPACED.fullmatch(whole.strip()):
-        return "final" if whole.strip()[0] in "最综綜総总總整최종총" else "named"
+    if (unspaced := _UNSPACED.fullmatch(whole.strip())) is not None:
+        return "final" if any(unspaced.groups()) else "named"
     text = _REMARK.sub(" ", whole).strip()
     words = _WORD.findall(text)
     if not _PHRASE.fullmatch(text) or not 0 < len(words) <= _MOST_WORDS:

@@ -119,9 +119,12 @@ def _numbers(source: RecordSource) -> _Numbers:
     return _Numbers()
 
 
+def _pair(cells: RecordCells) -> tuple[str, str]:
+    return cells.column("response_a") or "", cells.column("response_b") or ""
+
+
 def _chosen(cells: RecordCells, text: str) -> float | None:
-    pair = (cells.column("response_a") or "", cells.column("response_b") or "")
-    return preference_in(by_place(text, cells.written, pair))
+    return preference_in(by_place(text, cells.written, _pair(cells)))
 
 
 def _value(cells: RecordCells, report: ImportReport, numbers: _Numbers) -> float | None:
@@ -132,11 +135,10 @@ def _value(cells: RecordCells, report: ImportReport, numbers: _Numbers) -> float
         return _number_among_words(cells, text, report, numbers)
     if not isinstance(raw, str) or not text or looks_like_number(text):
         return cells.required_value()
-    pair = (cells.column("response_a") or "", cells.column("response_b") or "")
-    if (fault := ambiguous(text, cells.written, pair)) is not None:
+    if (fault := ambiguous(text, cells.written, _pair(cells))) is not None:
         cells.fault_once(fault.problem, fault.remedy, cells.column("value"))
         return None
-    chosen = preference_in(by_place(text, cells.written, pair))
+    chosen = _chosen(cells, text)
     if chosen is None:
         return cells.required_value()
     report.rules["preferences of A, B or neither read as -1, 1 and 0"] += 1

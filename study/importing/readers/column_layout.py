@@ -12,7 +12,8 @@ Fields = Mapping[str, tuple[str, ...]]
 
 ATTRIBUTE = "attribute."
 _BETWEEN = re.compile(r"[\s-]+")
-_JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+#: Between the words of a name that are joined: responseId.
+JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # So many names of a column are listed where it is missing.
 _MOST_NAMES = 5
 _NUMBERED = re.compile(r"passage_(\d+)")
@@ -81,7 +82,7 @@ def folded(columns: Iterable[str]) -> set[str]:
 
 def apart(column: str) -> str:
     """Return a name as those of fields are written: responseId and Response ID as response_id."""
-    return _BETWEEN.sub("_", _JOINED.sub("_", column.strip())).casefold()
+    return _BETWEEN.sub("_", JOINED.sub("_", column.strip())).casefold()
 
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:

@@ -39,7 +39,7 @@ IN_ONE_WAY = (
 OF_THE_MAXIMUM = "scores such as 4/5 or 80% read by the end of the declared scale"
 
 
-# A longer text among numbers is no word that means a missing value.
+# A longer text among numbers is not a word for a missing value.
 _LONGEST_WORD = 40
 
 

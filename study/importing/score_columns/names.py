@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from unicodedata import combining, normalize
 
+from study.importing.readers.column_layout import JOINED
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.importing.score_columns.shared_parts import PartedColumns, shared_parts
 from study.importing.score_columns.words import (
@@ -73,7 +74,7 @@ def words(column: str) -> tuple[str, ...]:
         if _scorer_word(word.casefold()):
             found.append(word)
         else:
-            parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
+            parts = JOINED.split(word)
             found += [part for part in parts if part]
     return tuple(word.casefold() for word in found if word)
 
@@ -377,6 +378,6 @@ def _written_words(column: str) -> list[str]:
     """The words of a name with their capital letters and accents."""
     found: list[str] = []
     for word in re.split(r"[\W_]+", without_prompt(column)):
-        parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
+        parts = JOINED.split(word)
         found += [word] if _scorer_word(folded(word)) else [part for part in parts if part]
     return found

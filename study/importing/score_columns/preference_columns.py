@@ -47,18 +47,24 @@ _VALUES = {
 _NUMBERS = {"1": -1.0, "2": 1.0, "1.0": -1.0, "2.0": 1.0}
 _SURE = {folded_word(word) for word in (*_TIES, *_named(_RESPONSES, "a", "b", "1", "2"))}
 _SURE_TIES = {folded_word(word) for word in _TIES}
-_SIDE = (
-    rf"(?:the )?(?:(?:{'|'.join((*_RESPONSES, 'system', 'option', 'text'))}) )?"
-    r"(?P<{0}>a|b|1|2|left|right|first|second)(?: (?:one|response|answer|option))?"
-)
+
+
+def _side(group: str) -> str:
+    """The pattern of a side, such as "the second answer", which is captured as `group`."""
+    return (
+        rf"(?:the )?(?:(?:{'|'.join((*_RESPONSES, 'system', 'option', 'text'))}) )?"
+        rf"(?P<{group}>a|b|1|2|left|right|first|second)(?: (?:one|response|answer|option))?"
+    )
+
+
 _DEGREE = (
     "(?:much|far|slightly|somewhat|clearly|strongly|marginally|significantly|a bit|a lot|a little)"
 )
 # "Response A is much better", "strongly prefer B".
 _SENTENCE = re.compile(
-    rf"{_SIDE.replace('{0}', 'better')} (?:is |was )?(?:{_DEGREE} )?(?:better|preferred|preferable|"
+    rf"{_side('better')} (?:is |was )?(?:{_DEGREE} )?(?:better|preferred|preferable|"
     rf"superior|stronger|wins|won)|(?:i )?(?:{_DEGREE} )?prefer(?:red|s)? "
-    rf"{_SIDE.replace('{0}', 'preferred')}",
+    rf"{_side('preferred')}",
     re.IGNORECASE,
 )
 _FIRST = {"a", "1", "left", "first"}

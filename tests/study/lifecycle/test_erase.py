@@ -194,7 +194,7 @@ def test_a_failure_leaves_everything_as_it_was(
     assert is_protected(planted.study)
 
 
-def test_erasure_waits_for_whoever_writes(planted_sqlite: Planted) -> None:
+def test_erasure_waits_for_another_writer(planted_sqlite: Planted) -> None:
     study = planted_sqlite.study
     writer = sqlite3.connect(
         study.folder / "study.db", isolation_level=None, check_same_thread=False
