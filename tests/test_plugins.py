@@ -38,7 +38,9 @@ def installed(folder: Path) -> Path:
 
 
 def test_the_package_of_the_page_does_what_the_page_shows(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(installed(tmp_path))}
+    # The program of this environment, be it activated or not.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(installed(tmp_path))}
 
     def started(*words: str) -> str:
         done = subprocess.run(
