@@ -250,7 +250,7 @@ def test_every_package_directory_is_installed() -> None:
     present = {
         path.parent.relative_to(ROOT).as_posix().replace("/", ".")
         for package in ("study.base", "study", "judge", "annotate_ui", "analysis")
-        for path in (ROOT / package).rglob("__init__.py")
+        for path in (ROOT / package).rglob("*.py")
         if "python_api" not in path.parts
     }
     assert listed == present

@@ -1,1 +1,0 @@
-"""Describing a table of scores, and what can be computed from it."""

@@ -1,1 +1,0 @@
-"""From tables to a report: all estimates, all sections, the files."""

@@ -1,1 +1,0 @@
-"""What reports are made of: drawings, tables, words, the verdict, the page, JSON and CSV."""

@@ -1,1 +1,0 @@
-"""Statistics on plain arrays; a folder for each family."""

@@ -1,1 +1,0 @@
-"""Judge against people, and what a rater reaches."""

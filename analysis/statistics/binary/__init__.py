@@ -1,1 +1,0 @@
-"""Statistics of a judge and people who say pass or fail."""

@@ -1,1 +1,0 @@
-"""Calibration and recalibration of a judge's scores."""

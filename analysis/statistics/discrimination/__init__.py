@@ -1,1 +1,0 @@
-"""Which systems differ: randomized Tukey tests, discriminative power, hypotheses."""

@@ -1,1 +1,0 @@
-"""How a metric's scores are distributed: center, spread, shape, ties, bounds."""

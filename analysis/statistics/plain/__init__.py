@@ -1,1 +1,0 @@
-"""Figures of one judge beside one rater in plain Python, before numpy and pandas are loaded."""

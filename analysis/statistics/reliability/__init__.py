@@ -1,1 +1,0 @@
-"""How far people agree among themselves."""

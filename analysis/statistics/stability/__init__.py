@@ -1,1 +1,0 @@
-"""How far the scores of a judge depend on which run of it gave them."""

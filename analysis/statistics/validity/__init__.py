@@ -1,1 +1,0 @@
-"""Whether constructs measure different things: correlations between them."""

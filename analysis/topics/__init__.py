@@ -1,1 +1,0 @@
-"""The topics of a report: a folder for each question, from estimates to the section."""

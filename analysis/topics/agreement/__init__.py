@@ -1,1 +1,0 @@
-"""Does the judge agree with people?"""

@@ -1,1 +1,0 @@
-"""What do exact match and the judge's part add to Answer Correctness?"""

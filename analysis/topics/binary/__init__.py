@@ -1,1 +1,0 @@
-"""Pass or fail: the rates of a judge, its cut, and pass rates of systems."""

@@ -1,1 +1,0 @@
-"""What does a score mean, and how large are its errors?"""

@@ -1,1 +1,0 @@
-"""How would people have rated all responses of each system?"""

@@ -1,1 +1,0 @@
-"""Does the mean of the judge's probabilities follow people better?"""

@@ -1,1 +1,0 @@
-"""How do several judges compare with people and with each other?"""

@@ -1,1 +1,0 @@
-"""How far do scores move with what should not move them?"""

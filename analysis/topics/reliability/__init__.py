@@ -1,1 +1,0 @@
-"""How well do people agree with each other?"""

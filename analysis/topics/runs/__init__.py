@@ -1,1 +1,0 @@
-"""How was the judge run?"""

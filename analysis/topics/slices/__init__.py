@@ -1,1 +1,0 @@
-"""Agreement by system, by domain and by length of the response."""

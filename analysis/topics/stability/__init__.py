@@ -1,1 +1,0 @@
-"""Would another run of the judge give the same scores?"""

@@ -1,1 +1,0 @@
-"""Do the constructs measure different things?"""

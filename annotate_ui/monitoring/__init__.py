@@ -1,1 +1,0 @@
-"""What the owner of a campaign watches: progress, agreement, signals, stopping. Knows no web."""

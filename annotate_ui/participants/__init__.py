@@ -1,1 +1,0 @@
-"""How people join, what they agree to, and how they leave. Knows no web."""

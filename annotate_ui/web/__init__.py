@@ -1,1 +1,0 @@
-"""The Flask application: the pages of raters."""

@@ -1,1 +1,0 @@
-"""Controls on which a value is entered."""

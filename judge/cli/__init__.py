@@ -1,1 +1,0 @@
-"""The commands of `judge`. Only click is imported until they run."""

@@ -1,1 +1,0 @@
-"""The engine `files`: prompts into files of requests, and answers from files."""

@@ -1,1 +1,0 @@
-"""Providers' batch services: files of requests are submitted, and their results fetched."""

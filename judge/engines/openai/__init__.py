@@ -1,1 +1,0 @@
-"""Chat completions over HTTP, from any endpoint that speaks OpenAI's protocol."""

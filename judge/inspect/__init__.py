@@ -1,1 +1,0 @@
-"""Runs and their answers: list, show, compare, export, read again."""

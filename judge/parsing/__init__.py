@@ -1,1 +1,0 @@
-"""Reading a judge's answer: the score in it, or the reason why there is none."""

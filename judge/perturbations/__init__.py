@@ -1,1 +1,0 @@
-"""Altered texts that probe a judge."""

@@ -1,1 +1,0 @@
-"""Prompt versions: their words, placeholders and decoding."""

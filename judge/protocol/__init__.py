@@ -1,1 +1,0 @@
-"""What passes between a run and an engine: requests, answers, usage, conditions."""

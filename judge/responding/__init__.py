@@ -1,1 +1,0 @@
-"""Responses of retrieval-augmented systems: chunks, rankings, and a reader that answers."""

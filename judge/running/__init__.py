@@ -1,1 +1,0 @@
-"""Runs of a judge: the plan, the loop, the store, calls, lock and forecast."""

@@ -1,1 +1,0 @@
-"""The commands of `study`. Only click is imported until they run."""

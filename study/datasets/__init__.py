@@ -1,1 +1,0 @@
-"""Public data sets with human judgments, downloaded and turned into studies."""

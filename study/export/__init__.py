@@ -1,1 +1,0 @@
-"""A study as files, with a codebook."""

@@ -1,1 +1,0 @@
-"""What counts: ratings, judgments, responses, and the tables made of them."""

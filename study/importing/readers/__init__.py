@@ -1,1 +1,0 @@
-"""Files as records: delimited text, JSON and Parquet behind one form."""

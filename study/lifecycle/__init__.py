@@ -1,1 +1,0 @@
-"""Keeping a study safe and its raters' rights: backup, restore, archive, erasure."""

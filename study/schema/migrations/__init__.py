@@ -1,1 +1,0 @@
-"""Migrations of databases that have data: `ccrs upgrade` runs those in `versions`."""
