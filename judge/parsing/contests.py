@@ -45,10 +45,15 @@ _TAKEN_BACK = re.compile(
     r"ignore (?:that|this|the|my) (?:score|rating|number|answer|above)|"
     r"(?:i would|i'd|should(?: be)?|let me|must|to) "
     r"(?:subtract|deduct|lower(?:ed)?|reduced?|raised?)\b|"
-    r"half of (?:that|it)|(?:(?<=[.!?] )|(?<=\n))half is|deserves half|no, (?:lower|higher)|"
+    r"(?:deserves?|worth|make (?:it|that)|rather|say|give it) half|"
+    r"(?:(?<=[.!?] )|(?<=\n))half (?:is|of (?:that|it) (?:is|would))|half of that is|"
+    r"no, (?:lower|higher)|"
+    r"(?:score|rating|number|value) (?:above|below|given|here) (?:is|was) (?:not|in|un|wrong|void)|"
+    r"no longer (?:holds?|valid|stands?|applies)|(?:does|do) not stand|not (?:a )?valid score|"
     r"(?:true|real|actual|my own|own) (?:score|rating)?(?: is|:)? ?(?:much )?(?:lower|higher)|"
     r"(?:it|score) is (?:much|far|really) (?:lower|higher)|response.s own|"
     r"the response (?:asked for|asks (?:me|for)|wants)|i do not follow it)\b|"
+    r"(?:\A|[.!?\n])[ *_(—-]{0,4}(?:hmm[,.… ]{1,3})?(?:wait|hold on)(?=\W)|"
     r"\((?:not final|draft|wrong|example|tentative|placeholder)\b",
     re.IGNORECASE,
 )
@@ -97,6 +102,14 @@ _OF_SCALE = re.compile(
     re.IGNORECASE,
 )
 _ONLY_NUMBERS = re.compile(r"[\W\d_]*(?:(?:to|and|or|boxed)[\W\d_]*)*", re.IGNORECASE)
+CONDITION = re.compile(
+    r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"
+    r"hätte|wäre|si|s'il|aurait|se|hubiera|fosse|once|assuming|provided that|(?:except|but) for "
+    r"[^,]{1,40},? I(?:['’]d| would)|ignoring|without (?:the|that|this|its|these|those))\b|"
+    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|如果|もし",
+    re.IGNORECASE,
+)
+"""Words of a condition: "If it had sources, I would give it a 90"."""
 _MOST = 100
 _MOST_ITEMS = 20
 _SHORT = 60
@@ -122,6 +135,8 @@ def contests(
         elif other_scale_of_line(line, scale, names):
             yield None
     for sentence in _SENTENCE_END.split(unmarked(text)):
+        if CONDITION.search(sentence):
+            continue
         yield from _in_sentence(sentence, scale)
     if _IN_WORDS.search(unmarked(text)) or _TAKEN_BACK.search(text):
         yield None
@@ -131,6 +146,35 @@ def reason_alone(text: str, scale: Scale) -> str:
     """Return a reason without what it quotes, and without the scale that the prompt states."""
     text = _QUOTED.sub(" ", text.translate(QUOTES))
     return _echo(scale.min, scale.max).sub(" ", text)
+
+
+def whole_scores(text: str, scale: Scale) -> Iterator[float]:
+    """Yield the numbers of a text that stand beside the end of the scale: "40/100"."""
+    for number in _NUMBER.finditer(text):
+        whole = _OF_SCALE.match(text, number.end())
+        if whole and float(whole[1]) == scale.max:
+            yield float(number[0])
+
+
+def last_correction(answer: str) -> str | None:
+    """Return the end of an answer from where the judge last corrects itself in words."""
+    begins = [found.start() for found in _CORRECTION.finditer(answer, 1)]
+    return _MARKER.sub("", answer[begins[-1] :].lstrip(".!?\n ")) if begins else None
+
+
+_CORRECTION = re.compile(
+    r"[.!?…\n][ *_(]{0,4}(?:(?:hmm|wait|actually|correction|sorry|edit|update|revised)\b|"
+    r"(?:up)?on (?:second thought|"
+    r"reflection|(?:(?:closer|further) )?(?:inspection|reading|re-?reading|look|review))|"
+    r"(?:(?:so|therefore|thus|hence),? )?(?:i(?:['’]ll)?|let me) (?:(?:must|should|will|have to|"
+    r"now|therefore|need to) ){0,2}(?:lower|raise|revise|adjust|correct|change|"
+    r"reconsider|update|reduce) (?:my|the|this|it|that)\b)",
+    re.IGNORECASE,
+)
+_MARKER = re.compile(
+    r"\A[*_(]{0,4}(?:hmm|wait|correction|sorry|edit|update)[*_]{0,2}[:,.;!—–-]+[*_]* *", re.I
+)
+"""How a judge begins to correct the score above."""
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from judge.parsing.contests import reason_alone
+from judge.parsing.contests import CONDITION, reason_alone
 from judge.parsing.label_words import any_of, kind_of_label
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
@@ -19,7 +19,7 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
         if start[0].strip() == ";" and _ENDS_IN_NUMBER.search(line[: start.start()]):
             continue
         match = score_of(line[start.end() :], patterns)
-        if match and match.rule == "labelled":
+        if match and match.rule == "labelled" and (match.final or "for" not in start[0]):
             return replace(match, tail="", reason=line[: start.end()])
     sentence = _LAST_SENTENCE.split(unmarked(line))[-1]
     *above, last = _LAST_SENTENCE.split(line)
@@ -53,29 +53,57 @@ def _given(
     sentence: str, reason: str, patterns: ScorePatterns, scale: Scale | None
 ) -> ScoreMatch | None:
     """Return the score that a sentence ends with, or gives before a clause with "because"."""
-    if len(sentence) > _LONGEST or _CONDITION.search(sentence):
+    if len(sentence) > _LONGEST or CONDITION.search(sentence) or _OF_A_PART.search(sentence):
         return None
     breaks = [at.end("head") for at in islice(_BREAK.finditer(sentence), _MOST_BREAKS)]
     for end in (len(sentence), *breaks):
         found = patterns.at_end.fullmatch(sentence[:end])
-        if found is None or _OF_OTHERS.search(found["before"]):
-            continue
-        group = next(name for name in ("whole", "given", "verb", "fair") if found[name])
-        number, at = found[group], found.start(group)
-        before, after = found["before"], sentence[end:]
-        if scale:
-            before = reason_alone(before, scale)
-        elsewhere = _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_"))
-        if elsewhere or _is_denied(sentence, at, end):
-            return None
-        if signed_zero(number) or _ONE_OF_SEVERAL.search(before) or _ENDS_IN_NUMBER.search(after):
-            return None
-        if patterns.percent and not found["whole"] and 0 < float(number) <= _SMALL:
-            return None
-        # Digits in the sentence itself are a reason unless the judge changes its mind there.
-        tail = before if re.search("[0-9]", before) else ""
-        return ScoreMatch(number, "labelled", f"{tail}\n{after}" if after else tail, reason=reason)
+        if found is not None and not _OF_OTHERS.search(found["before"]):
+            return _at_end(found, sentence, reason, patterns, scale)
+        known = _known_clause(sentence[:end], patterns)
+        if known and not _ENDS_IN_NUMBER.search(sentence[end:]):
+            return replace(known, tail=sentence[end:], reason=reason)
     return None
+
+
+def _at_end(
+    found: re.Match[str], sentence: str, reason: str, patterns: ScorePatterns, scale: Scale | None
+) -> ScoreMatch | None:
+    group = next(name for name in ("whole", "given", "verb") if found[name])
+    number, at, end = found[group], found.start(group), found.end()
+    before, after = found["before"], sentence[end:]
+    if scale:
+        before = reason_alone(before, scale)
+    elsewhere = _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_"))
+    small = patterns.percent and not found["whole"] and 0 < float(number) <= _SMALL
+    if elsewhere or small or signed_zero(number) or _is_denied(sentence, at, end):
+        return None
+    if _ONE_OF_SEVERAL.search(before) or _ENDS_IN_NUMBER.search(after):
+        return None
+    # Digits in the sentence itself are a reason unless the judge changes its mind there.
+    tail = before if re.search("[0-9]", before) else ""
+    return ScoreMatch(number, "labelled", f"{tail}\n{after}" if after else tail, reason=reason)
+
+
+def _known_clause(sentence: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    """Return the score of a sentence, or of its last clause, all of whose words are known."""
+    for clause in (sentence, _CLAUSE_ENDS.split(sentence)[-1]):
+        if ":" in clause or "：" in clause or _OF_OTHERS.search(clause):
+            continue
+        match = score_of(clause, patterns)
+        supposed = clause is not sentence and _WOULD.search(clause)
+        if match and match.rule == "labelled" and not supposed:
+            return match
+    return None
+
+
+_OF_A_PART = re.compile(
+    r"[0-9](?: points)? (?:for|in|on) (?:(?:its|the) )?(?:style|fluency|clarity|grammar|tone|"
+    r"effort|context|length|format\w*|reference|passages?)\b",
+    re.IGNORECASE,
+)
+_WOULD = re.compile(r"\b(?:it|this|that|response|answer|one) would\b", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(r"(?:[,;]|\s[-–—])\s+(?:(?:but|so|and|thus|hence|therefore),?\s+)?")
 
 
 def _is_denied(sentence: str, at: int, end: int) -> bool:
@@ -113,7 +141,7 @@ _AT_FIRST = re.compile(
 )
 """Words before a score that a judge takes back, or gives to another response."""
 _BREAK = re.compile(
-    r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,12}?)(?:[,;，；]|\s[-–—(]|"
+    r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,24}?)(?:[,;，；]|\s[-–—(]|"
     r"\s(?:for|since|because|as|on|in|to|a|à|au|para|för|für|"
     r"weil|da|denn|car|parce|puisque|porque|ya|perché|poiché|pois|omdat|want|bo|vì)\b(?! [0-9])|"
     r"\s(?:потому|поскольку|так как|因为))"
@@ -123,7 +151,8 @@ _LONGEST = 600
 """Characters of a sentence in which a score is looked for."""
 _CLAUSE = re.compile(
     r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|"
-    r"[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f])|\s*(?:→|->|=>|⇒|;)\s*|"
+    r"[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f]|[0-9]{1,3}[点分점])|"
+    r"(?<=므로|니까|지만|어서) (?=[0-9])|\s*(?:→|->|=>|⇒|;)\s*|"
     r"\s+[-–—]+\s+(?=[A-Z*_])|"
     r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
     r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
@@ -131,14 +160,6 @@ _CLAUSE = re.compile(
 """Where the words may begin that are the score: "3 of 5 -> Score: 60"."""
 _LAST_SENTENCE = re.compile(r"(?<=[.!?])(?<![Mm]ax.)(?<![Mm]in.) +(?=[^ ])|(?<=[。！？])(?=.)")
 _ITEM = re.compile(r"\W*(?:1?[0-9]|20)(?![0-9]|\s*(?:/|%|out))")
-_CONDITION = re.compile(
-    r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"
-    r"hätte|wäre|si|s'il|aurait|se|hubiera|fosse|once|assuming|provided that|(?:except|but) for "
-    r"[^,]{1,40},? I(?:['’]d| would)|ignoring|without (?:the|that|this|its|these|those))\b|"
-    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|如果|もし",
-    re.IGNORECASE,
-)
-"""Words of a condition: "If it had sources, I would give it a 90"."""
 _OF_OTHERS = re.compile(
     r"\b(?:says?|claims?|states?|mentions?|thinks|believes|reports?|writes?|wants?|asks?|"
     r"according to|critics?|reviewers?|another|he|she|they|films?|movies?|rates|rated|gave|ranks|"

@@ -47,7 +47,7 @@ _TURN_BEGINS = re.compile(
     re.IGNORECASE,
 )
 _NEXT_TURN = re.compile(
-    r"(?:<\|[^<>|\n]{1,40}\|>\s*|<start_of_turn>|<\|)(?:user|human|system)\b|(?<=\w)\s*\[INST\]",
+    r"(?:<\|[^<>|\n]{1,40}\|>\s*){1,3}(?:user|human|system|assistant)\s*(?:<\|[^<>|\n]{1,40}\|>|\n)|(?:<\|[^<>|\n]{1,40}\|>\s*|<start_of_turn>|<\|)(?:user|human|system)\b|(?<=\w)\s*\[INST\]",
     re.IGNORECASE,
 )
 """Where a turn of somebody else begins, which the model made up."""
@@ -55,6 +55,7 @@ _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9]
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
 _PERCENT_FIRST = re.compile(r"(?<![\w%.])%([0-9]{1,3}(?:[.,][0-9]+)?)(?![\w%])", re.ASCII)
 """As Turkish writes it: "%85"."""
+_ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])")
 _DIGIT = re.compile(r"(?![0-9])\d")
 _ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
 _STRUCK = re.compile(
@@ -112,6 +113,7 @@ _PICTURES = re.compile(
     rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.)(?: *(?![\U0001f600-\U0001f64f"
     rf"\U0001f910-\U0001f92f\U0001f970-\U0001f97a]){_PICTURE})+\Z"
 )
+_BETWEEN_STARS = re.compile(rf"\A{_STAR} *([A-Za-z].*?) *{_STAR}\Z")
 _BOXED = re.compile(r"\\(?:boxed|fbox|text[a-z]*|math[a-z]*|bm|bf|large|Large) *\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac *\{([^{}]*)\} *\{([^{}]*)\}")
 _FRAMED = re.compile(
@@ -162,6 +164,9 @@ def plain(text: str) -> str:
     if "&" in body:
         body = _ENTITY.sub(lambda name: unescape(name[0]), body)
     body = body.replace("\r\n", "\n").translate(_PLAIN)
+    if "\n" not in body and not body.startswith(("{", "[", '"')):
+        # Line breaks that were escaped once too often.
+        body = _ESCAPED_BREAK.sub("\n", body)
     if not body.isascii():
         body = _DIGIT.sub(lambda digit: str(decimal(digit[0])), body)
     if any(mark in body for mark in ("~~", "\u0336", "\\", "<")):
@@ -176,6 +181,10 @@ def plain(text: str) -> str:
     if "%" in body:
         body = _PERCENT_FIRST.sub(r"\1%", body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
+    lines = body.split("\n") if body.startswith(">") else []
+    if len(lines) > 1 and all(line.startswith(">") for line in lines if line.strip()):
+        # The whole answer is set as a quotation.
+        body = "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
 
 
@@ -203,7 +212,7 @@ def undecorated(text: str) -> str | None:
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(QUOTES)))
     if not text.isascii():
-        text = _PICTURES.sub("", text)
+        text = _PICTURES.sub("", _BETWEEN_STARS.sub(r"\1", text))
     if "\\" in text:
         text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", _FRACTION.sub(r"\1/\2", text)))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)

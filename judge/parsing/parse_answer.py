@@ -15,19 +15,25 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
-from judge.parsing.contests import contests, names_several, reason_alone
+from judge.parsing.contests import (
+    contests,
+    last_correction,
+    names_several,
+    reason_alone,
+    whole_scores,
+)
 from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.last_sentence import only_given, score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
 from judge.parsing.other_scale import names_maximum, names_other_scale
 from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
 from judge.parsing.rewriting import elements_apart, labels_joined, rewritten
-from judge.parsing.score_forms import ScoreMatch, find_on_other_scale, find_score
+from judge.parsing.score_forms import NAMES_SCORE, ScoreMatch, find_on_other_scale, find_score
 from judge.parsing.score_lines import labelled_line, labelled_scores
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "10"
+PARSER_VERSION = "11"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -102,6 +108,8 @@ def parse_answer(
     if answer is None or len(answer.strip()) > LONGEST:
         return _missing("truncated" if cut else "no_score")
     written, answer = answer, plain(answer)
+    if cut:
+        answer = _without_cut_repetition(answer)
     if not answer.strip():
         struck = "no_score" if re.search(r"\d", written) else "empty_answer"
         return _missing("truncated" if cut else struck)
@@ -119,10 +127,13 @@ def _scored(
         answer = rewritten(answer, names)
     answer = labels_joined(answer, scale, names)
     score = find_score(answer, scale, names)
-    fields = list(islice(_NEXT_EXAMPLE.finditer(answer), 2))
-    if len(fields) > 1 and (before := find_score(answer[: fields[0].start()], scale, names)):
+    for goes_on in (_NEXT_TURN, _NEXT_EXAMPLE):
         # The model goes on with another question and its response, as in a list of examples.
-        score, answer = before, answer[: fields[0].start()]
+        begins = goes_on.search(answer)
+        if begins and answer[: begins.start()].strip():
+            before = _scored(answer[: begins.start()], stripped, scale, form, names, cut=False)
+            if before.value is not None:
+                return before
     if score is None and not has_thinking(answer):
         score = (
             _after_reason(answer, scale, names)
@@ -135,29 +146,58 @@ def _scored(
     parsed = _checked(score, answer, scale, names, stripped)
     if parsed.reason != "several_scores":
         return parsed
+    if not cut and (corrected := _corrected(answer, stripped, scale, form, names)):
+        return corrected
     # Scores of parts, and one that is called final or overall.
-    final = labelled_line(_LABEL_IN_LINE.sub("\n", answer), scale, names)
+    final = labelled_line(answer, scale, names)
     if final is None or not (final.final or final.named) or (cut and not final.ended):
         return parsed
     return _checked(replace(final, rule="last_line"), answer, scale, names, stripped)
 
 
-_LABEL_IN_LINE = re.compile(r"(?<=[.!?)]) +(?=[*_]*[A-Z][a-z]+(?: [a-z]+){0,3}[*_]*:[*_]* *[0-9])")
-"""The beginning of the last sentence of "The date is right after all. Corrected score: 80"."""
+def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Names) -> Parsed | None:
+    """Return the score that the judge gives when it corrects itself, if it says so in words."""
+    last = last_correction(answer)
+    if last is None:
+        return None
+    if not NAMES_SCORE.search(last):
+        ends_in = _CORRECTED.search(last)
+        last = ends_in[1] if ends_in else ""
+    found = _scored(last, stripped, scale, form, names, cut=False)
+    return None if found.value is None else found._replace(rule="last_line")
+
+
+_CORRECTED = re.compile(r"\b(?:so|to|therefore|thus|hence),? ([0-9]+(?:\.[0-9]+)?)\W*\Z")
+"""How a correction without a label ends: "..., so 60.", "I lower it to 60."."""
 _FIELD = (
-    r"(?:question|query|q|a|user|human|instruction|input|example|passages?|(?:retrieved )?context|"
+    r"(?:question|query|q|a|user|human|instruction|input|example|criterion|"
+    r"metric|passages?|(?:retrieved )?context|"
     r"(?:generated )?(?:response|answer)|ground truth|reference)(?: [0-9]{1,2})?"
 )
+_NEXT_FIELD = rf"^(?:[#*_\s]{{0,6}}{_FIELD}[*_]{{0,2}} ?:(?=.*[A-Za-z])|#{{1,4}} {_FIELD}:?$)"
 _NEXT_EXAMPLE = re.compile(
-    rf"^(?:[#*_\s]{{0,6}}{_FIELD}[*_]{{0,2}} ?:(?=.*[A-Za-z])|#{{1,4}} {_FIELD}:?$)",
+    rf"{_NEXT_FIELD}(?=(?:.*\n)+?{_NEXT_FIELD.removeprefix('^')})", re.IGNORECASE | re.MULTILINE
+)
+"""The first of several fields of a further example that the model made up."""
+_NEXT_TURN = re.compile(
+    r"^[#*_ ]{0,6}(?:(?:user|human|instruction)[*_]{0,2} ?:[*_]{0,2} (?=.*[a-z]{2})|"
+    r"\[?next[^\]:\n]{0,20}[\]:] *$)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""The fields of a further example that the model made up."""
+"""What the model makes a user say next."""
 
 
 def is_cut(finish_reason: str | None) -> bool:
     """Return whether a model stopped because of the limit of its tokens."""
     return finish_reason is not None and finish_reason.lower() in _CUT
+
+
+def _without_cut_repetition(answer: str) -> str:
+    """Return an answer without its last line where the limit cut a repetition of the others."""
+    *whole, last = answer.rstrip().split("\n")
+    lines = [line for line in whole if line.strip()]
+    repeats = len(lines) > 1 and lines[-1] == lines[-2] and lines[-1].startswith(last.strip())
+    return "\n".join(whole) + "\n" if repeats else answer
 
 
 def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:
@@ -242,12 +282,17 @@ def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
     directly = "\n\n" not in reason[len(reason.rstrip()) :] + "\n"
     listed = re.match(r"[-*+•|#]|[0-9]+[.)]", above)
     if above.endswith(":"):
-        return bool(_INTRODUCES.search(above)) or not _SCORES.search(above)
+        rates = _SCORES.search(above) or NAMES_SCORE.search(above)
+        return bool(_INTRODUCES.search(above)) or not rates
     return not (above.endswith(_SENTENCE_ENDS) or (listed and not directly))
 
 
 _SENTENCE_ENDS = (".", "!", "?", ")", '"', "]", "。", "！", "？", "”", "»", ">", "`", "|", "…")
-_SCORES = re.compile(r"\b(?:score|rating|grade|mark|verdict|answer|assessment)\b", re.IGNORECASE)
+_SCORES = re.compile(
+    r"\b(?:answer|(?:i|we)(?:['’](?:d|ll|m)| would| will| am)? (?:(?:therefore|thus|hence|now) )?"
+    r"(?:rat|scor|grad|mark|giv|assign|award|evaluat|assess)(?:e|ing)?)\b",
+    re.IGNORECASE,
+)
 _INTRODUCES = re.compile(
     r"\b(?:says?|said|reads?|contains?|includes?|instructs?|instruction|quotes?|quoted|example|"
     r"format|injected|asks?|asked|prints?|would|if|perfect|previous|human|text|line)\b",
@@ -297,20 +342,39 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
             names,
             final=score.final,
             parts=not score.named,
+            considered=not (score.named and score.rule == "last_line"),
         ),
         contests(score.tail, scale, names, parts=not score.named),
     )
+    if not score.named and score.rule == "last_line":
+        # Parts without a sum, each beside the end of the scale.
+        contest = chain(contest, whole_scores(score.reason, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(other != value for other in others):
         return _missing("several_scores")
-    if scale.problem(value):
-        return _missing("out_of_range")
-    if value == scale.max and names_maximum(answer, value):
-        return _missing("several_scores")
-    if refuses_to_rate(answer) or (value == scale.min and refuses_next_to_score(answer)):
-        return _missing("refusal")
+    reason = _why_not(score, value, answer, scale)
+    if reason:
+        return _missing(reason)
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
+
+
+def _why_not(score: ScoreMatch, value: float, answer: str, scale: Scale) -> str | None:
+    """Return the reason why the only score of an answer cannot be one on the scale."""
+    if scale.problem(value):
+        return "out_of_range"
+    share = scale.min == 0 and 0 < value < 1 and scale.max >= _POINTS
+    if share and not re.search(rf"{re.escape(score.number)} ?(?:%|/ ?100|out of 100)", answer):
+        # A judge that answers .85 means the share, and one that answers .5 may.
+        return "other_scale"
+    if value == scale.max and names_maximum(answer, value):
+        return "several_scores"
+    refuses = refuses_to_rate(answer) or (value == scale.min and refuses_next_to_score(answer))
+    return "refusal" if refuses else None
+
+
+_POINTS = 10
+"""On a scale up to this or more, a number between 0 and 1 may be a share."""
 
 
 def _missing(reason: str) -> Parsed:

@@ -3,12 +3,15 @@
 Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 """
 
+import ast
 import re
+from collections.abc import Callable
+from operator import add, mul, sub, truediv
 
 from judge.parsing.label_words import NUMBERS, kind_of_label
 from judge.parsing.markup import undecorated
 from judge.parsing.score_lines import score_of_line
-from judge.parsing.score_patterns import Names, score_patterns
+from judge.parsing.score_patterns import NOUN, Names, score_patterns
 from study.base.scales import Scale
 
 _ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
@@ -45,7 +48,9 @@ _BEFORE_WORDS = re.compile(
 _WORD = re.compile(rf"(?:{_NUMERAL})(?=s?(?:[- ]|und|en|y|e|et|\Z|{_NUMERAL}))", re.IGNORECASE)
 _TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
 _FULL = re.compile(
-    r"\A[^\w\n]*full (?:marks|score|points)(?= ?[.!—–-]|: [A-Za-z]|\W*\Z)|\A\W*(?:满分|満点|"
+    r"\A[^\w\n]*full (?:marks|score|points)"
+    r"(?=(?:: 100)?\. [A-Z]| ?[.!—–-]|: [A-Za-z]|\W*\Z)(?:: 100)?|"
+    r"\A[^\w\n]*(?:an? )?perfect score(?: of|:) 100(?=\.?\s*\Z)|\A\W*(?:满分|満点|"
     r"만점)(?=[。.!]?\Z)|"
     r"\A\W*volle punktzahl(?=\W*\Z)",
     re.IGNORECASE,
@@ -57,12 +62,14 @@ _OF_HUNDRED = re.compile(
     r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
 )
 """The end of the scale before the score: "100点満点中80点", "100 üzerinden 80"."""
-_MAXIMUM_NAMED = re.compile(r" ?[(（] ?(?:满分|満点|만점) ?100 ?[分点점]? ?[)）]")
+_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "≈": "="})
 _SUM = re.compile(
-    r"(?<![0-9.)=*/])([0-9]+(?:\.[0-9]+)?(?: ?[-+] ?[0-9]+(?:\.[0-9]+)?)+) ?= ?"
-    r"(?P<sum>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
+    r"(?<![\w.)=*/+-])(?P<sum>\(*[0-9]+(?:\.[0-9]+)?%?(?:[ ()]{0,3}(?:[-+/*×·÷]|\bx\b)[ ()]{0,3}"
+    r"[0-9]+(?:\.[0-9]+)?%?){1,20}\)*) ?[=≈] ?"
+    r"(?P<result>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
 )
-_TERM = re.compile(r"([-+]?) ?([0-9]+(?:\.[0-9]+)?)")
+_LATEX_SIGNS = re.compile(r" ?\\(?:(times|cdot)|(approx))(?![a-z]) ?")
+_LATEX_FRACTION = re.compile(r"\\[dt]?frac *\{ *([0-9.]+) *\} *\{ *([0-9.]+) *\}")
 _UNSURE = re.compile("onfiden|onfian|ertainty|onfidenz|信|確|увер", re.IGNORECASE)
 _CONFIDENCE = re.compile(
     r"[.,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
@@ -72,11 +79,6 @@ _CONFIDENCE = re.compile(
     re.IGNORECASE,
 )
 """How sure a judge is, which is no second score."""
-_BOXED_ANSWER = re.compile(
-    r"^(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final )?(?:answer|result|"
-    r"value) is:? *(?=\$*\\boxed)",
-    re.I | re.M,
-)
 _CALL = re.compile(
     r"^[^\w\n#]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
@@ -91,12 +93,21 @@ _CHINESE_LINE = re.compile(
     r"点)[。.]?|(?<=^..)|(?<=^...))$",
     re.MULTILINE,
 )
-_LONGEST_LINE = 120
+_SENTENCE = re.compile(r"(?<=[.!?]) +(?=\S)")
+_GIVEN_BEFORE = re.compile(
+    rf"(?:{NOUN})[*_]* (?:of|is|at|(?:would|should) be) [*_]*\Z|"
+    r"\b(?:rate|score|grade|mark|give|award|assign)\b[^.!?:]{0,60} "
+    r"(?:an?|at|it|response|answer|this) [*_]*\Z",
+    re.IGNORECASE,
+)
+"""What stands before a number in words that a sentence gives."""
+_LONGEST_LINE = 200
 """Characters of a line that may be a score in words."""
 _EQUIVALENT = re.compile(
-    r"\b[0-9]+(?:\.[0-9]+)? ?(?:/|out of) ?[0-9]+"
-    r"(?:,? ?\(?(?:i\.e\.,?|which is|that is|or|equivalent to|equals?|corresponds to|=|→|->)"
-    r"|,? \() ?"
+    r"\b(?:[0-9]+(?:\.[0-9]+)? ?(?:/|out of) ?[0-9]+|0?\.[0-9]+)(?: (?:stars?|points?))?"
+    r"(?:,? ?\(?(?:i\.e\.,?|(?:which |that )?(?:is(?: equivalent to)?|equals?|corresponds? to|"
+    r"translates? (?:in)?to|converts? to|amounts? to)|or|equivalent to|=|→|->)"
+    r"|,? \((?:(?:i\.e\.|=|that is),?)?) ?"
     r"(?P<score>[0-9]+(?:\.[0-9]+)?)"
     r"(?: ?(?:/|out of) ?100|%| on (?:a|the) (?:0 ?(?:-|–|to) ?100|100[- ]point) scale)\)?",
     re.IGNORECASE,
@@ -187,37 +198,101 @@ def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     if "]" in text:
         text = _FRAMED_LABEL.sub(r"\1:\n", text)
+        text = _RESULT.sub("\nScore: ", text)
+    text = _MISSPELT.sub("Score", text)
     text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
+    if "\\" in text:
+        text = _LATEX_FRACTION.sub(r"(\1/\2)", text)
+        text = _LATEX_SIGNS.sub(lambda sign: " * " if sign[1] else " = ", text)
     if _UNSURE.search(text):
         text = _CONFIDENCE.sub("", text)
-    if "=" in text:
-        text = _SUM.sub(_summed, text)
+    if "=" in text or "≈" in text:
+        text = _SUM.sub(_summed, "\n".join(map(_sum_without_remarks, text.split("\n"))))
     if "100" in text and not text.isascii():
-        text = _MAXIMUM_NAMED.sub("", text)
         text = _OF_HUNDRED.sub(r"\1/100", text)
+    if "→" in text or ">" in text:
+        text = _ARROW.sub(r"\nOverall: ", text)
+    text = _TEMPLATE.sub("", _LEADING_ZERO.sub(r"\g<before>\g<digit>", text))
+    text = _ALONE.sub(r"\1", text)
     text = "\n".join(map(_words_in_digits, text.split("\n")))
     text = _FULL.sub("100", text)
     if "(" in text:
         text = _CALL.sub(r"score: \1", _TWICE.sub(r"\1", text))
-    if "\\boxed" in text:
-        text = _BOXED_ANSWER.sub("Score: ", text)
     return "\n".join(_table_rows(text, names)) if "|" in text else text
 
 
-def _words_in_digits(line: str) -> str:
-    if len(line) > _LONGEST_LINE:
-        return line
+_ALONE = re.compile(
+    r"\A(?:[-*•] +|\W{0,3}(?:(?:very |mostly |partially |partly |rather |quite )?"
+    r"(?:excellent|good|fair|poor|perfect|strong|weak|high|low|moderate|average|adequate|acceptable|satisfactory|relevant|"
+    r"correct|incorrect|coherent|complete|incomplete|irrelevant))\W{0,3} ?(?:\(|[:=] ?|[-–—] ))"
+    r"([0-9]+(?:\.[0-9]+)?)(?: ?%|/100)?\)?\W{0,3}\Z",
+    re.IGNORECASE,
+)
+"""A number behind a bullet or a grade in words: "- 61", "Poor (20)"."""
+_LEADING_ZERO = re.compile(r"^(?P<before>[^\n0-9]{0,40})0(?P<digit>[1-9])(?=[^\w.,:/-]*$)", re.M)
+_ARROW = re.compile(
+    r" ?(?:→|->|=>) ?[*_]{0,2}(?:overall|total|average|mean|final(?: score)?)[*_]{0,2} "
+    r"(?=[*_]{0,2}[0-9])",
+    re.IGNORECASE,
+)
+"""The end of "Relevance 80, focus 90 → overall 85"."""
+_RESULT = re.compile(r"\s*\[RESULT\] *(?=[0-9])")
+"""How Prometheus ends its feedback."""
+_MISSPELT = re.compile(r"\bS(?:ocre|croe|coer)\b", re.IGNORECASE)
+_TEMPLATE = re.compile(r"(?<=[:=] )[NX] ?= ?(?=[0-9])")
+"""The letter of the prompt's "Score: N" before the number."""
+
+
+def _words_in_digits(text: str) -> str:
+    """Return a line whose last sentence has its score in digits, if it is one in words."""
+    sentences = _SENTENCE.split(text)
+    above, line = text[: len(text) - len(sentences[-1])], sentences[-1]
+    return above + _sentence_in_digits(line) if len(line) <= _LONGEST_LINE else text
+
+
+def _sentence_in_digits(line: str) -> str:
     if line.partition(" (")[0].rstrip(" .!*_").lower().endswith(_LAST_WORDS):
         line = _IN_WORDS.sub(_in_digits, line)
     return line if line.isascii() else _CHINESE_LINE.sub(_chinese, line)
 
 
+def _sum_without_remarks(line: str) -> str:
+    """Return "100 - 20 (no dosage) = 80" without the remarks, and another line as it is."""
+    bare = _REMARK.sub("", line) if "=" in line and len(line) <= _LONGEST_SUM else line
+    return bare if bare != line and _SUM.search(bare) and not _SUM.search(line) else line
+
+
+_REMARK = re.compile(r"(?<=[0-9]) ?\([^()\n0-9]*[A-Za-z]{3}[^()\n]*\)")
+_LONGEST_SUM = 400
+
+
 def _summed(match: re.Match[str]) -> str:
-    """Return the result of a sum that is right: "100 - 15 = 85"."""
-    terms = [float(number) * (-1 if sign == "-" else 1) for sign, number in _TERM.findall(match[1])]
-    return match["sum"] if abs(sum(terms) - float(match["sum"])) < _EQUAL else match[0]
+    """Return the result of a calculation that is right: "100 - 15 = 85", "(80 + 90) / 2 = 85"."""
+    text = _PERCENT.sub(r"(\1/100)", match["sum"].translate(_SIGNS).replace("x", "*"))
+    try:
+        value = _value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ArithmeticError, ValueError):
+        return match[0]
+    decimals = len(match["result"].partition(".")[2])
+    right = abs(value - float(match["result"])) <= 0.5 * 10.0**-decimals + _EQUAL
+    return match["result"] if right else match[0]
 
 
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    raise ValueError(ast.dump(node))
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.Div: truediv,
+}
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
 _EQUAL = 1e-6
 _OF_HUNDRED_IN_WORDS = re.compile(
     r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
@@ -226,7 +301,8 @@ _OF_HUNDRED_IN_WORDS = re.compile(
 
 
 def _in_digits(match: re.Match[str]) -> str:
-    if not _BEFORE_WORDS.fullmatch(match["before"]):
+    before = match["before"]
+    if not (_BEFORE_WORDS.fullmatch(before) or _GIVEN_BEFORE.search(before)):
         return match[0]
     found = [word.lower() for word in _WORD.findall(match["words"])]
     values = [_VALUES[word] for word in found]
@@ -281,7 +357,8 @@ def _table_rows(text: str, names: Names) -> list[str]:
                 for name, cell in zip(header, cells, strict=True)
                 if label.fullmatch(name) or _POINTS.fullmatch(name)
             ]
-            numbers = [cell for cell in scored if cell in numbers]
+            last = numbers[-1:] if kind_of_label(cells[0]) == "final" else []
+            numbers = [cell for cell in scored if cell in numbers] or last
         if len(numbers) == 1 and (len(cells) > 1 or header):
             if (
                 numbers[0] == cells[0]

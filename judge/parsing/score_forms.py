@@ -4,14 +4,16 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from judge.parsing.label_words import any_of, kind_of_label
+from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
 from judge.parsing.loose_json import as_json
 from judge.parsing.markup import QUOTES, fenced, undecorated
 from judge.parsing.score_patterns import (
     END,
     NOUN,
+    REASON,
     Names,
     ScorePatterns,
     score_patterns,
@@ -28,8 +30,6 @@ _LINE_BREAK = re.compile(r"\A\n(?! *\n)")
 _BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
-_BRACKETED = re.compile(r"\[\s*([A-Za-z][^\[\]]*)\]|\(\s*([A-Za-z][^()]*)\)")
-"""A score with its label in brackets: [Score: 85]."""
 _OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
@@ -102,21 +102,26 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             if match:
                 tail = f"{match.tail}\n{after}"
                 return replace(match, rule="first_line", tail=tail, ended=True, reason="")
-    plain = undecorated(line) if len(line) <= _LONGEST_LINE else None
-    whole = plain and patterns.whole.fullmatch(plain)
-    if whole and not signed_zero(whole["whole"]):
-        return ScoreMatch(whole["whole"], "first_line", f"{whole['why']}\n{rest}", True)
-    found = plain and patterns.explained.fullmatch(plain)
-    if not found or signed_zero(found["number"]):
-        return None
-    if found["next"] and not found["label"]:
-        number = float(found["number"])
-        lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
-        if lists or 0 < number <= (_LIST_NUMBERS if found["opening"] else _DAYS):
-            return None
-    return ScoreMatch(found["number"], "first_line", f"{found['why']}\n{rest}", True)
+    readable = len(line) <= _LONGEST_LINE and not line.startswith("{")
+    plain = (undecorated(line) if readable else None) or ""
+    for why in islice(REASON.finditer(plain), _MOST_REASONS):
+        match = score_of(plain[: why.start()], patterns)
+        if match and not (match.rule == "decorated" and _may_be_no_score(match, why, rest)):
+            tail = f"{plain[why.start() :]}\n{rest}"
+            return replace(match, rule="first_line", tail=tail, ended=True)
+    return None
 
 
+def _may_be_no_score(match: ScoreMatch, why: re.Match[str], rest: str) -> bool:
+    """Return whether a number and a full stop may number a list or begin a date."""
+    number = float(match.number)
+    if not why["stop"]:
+        return False
+    lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
+    return bool(lists) or 0 < number <= (_LIST_NUMBERS if why["opening"] else _DAYS)
+
+
+_MOST_REASONS = 4
 _LIST_NUMBERS = 20
 """A number up to this one with a full stop may number a list: "3. The year is wrong."."""
 
@@ -150,44 +155,46 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
         return _object(head, patterns)
     if len(head) > LONGEST_FORM:
         return None
-    bracketed = _BRACKETED.fullmatch(head)
-    if bracketed:
-        head = bracketed[bracketed.lastindex or 0]
     plain = undecorated(head)
     match = plain and patterns.score.fullmatch(plain)
     if not match:
-        return _generally_labelled(plain, patterns) if plain else None
-    number = match["number"] or match["fitting"] or match["framed"]
+        return _known_by_words(plain, patterns) if plain else None
+    number = match["number"] or match["framed"]
     if signed_zero(number):
         return None
-    label = "".join(match[name] or "" for name in ("label", "fit", "named"))
+    label = match["label"] or match["named"] or ""
     final = bool(FINAL.search(label))
     named = final or bool(NAMES_SCORE.search(label))
     return ScoreMatch(number, "labelled" if label else "decorated", final=final, named=named)
 
 
-def _generally_labelled(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    """Read a line that is any label of a score, in any language, and a number."""
-    # A unit of a score is shorter than what is looked at here.
-    match = patterns.general.fullmatch(line) if _DIGIT.search(line[-30:]) else None
-    kind = match and kind_of_label(match["words"])
-    if not match or not kind:
+def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    """Read a sentence with one number whose words are all known: "A fair score would be 85."."""
+    if any(sign in line for sign in "?{}") or not _DIGIT.search(line):
         return None
-    number = match["number"] or match["framed"]
-    # "Nota: 8" may be a school's grade.
-    small = patterns.percent and 0 < float(number) <= _GRADES and "100" not in line
-    if (
-        signed_zero(number)
-        or (small and not match["words"].isascii())
-        or (small and _GRADE.match(line))
-    ):
+    sentence = patterns.scale_named.sub(" ", line)
+    numbers = list(islice(patterns.written.finditer(sentence), 2))
+    if len(numbers) != 1 or signed_zero(numbers[0]["number"]):
         return None
-    return ScoreMatch(number, "labelled", final=kind == "final", named=kind != "construct")
+    before, after = sentence[: numbers[0].start()], sentence[numbers[0].end() :]
+    numbered = before.rstrip().endswith(tuple("#<>≥≤±")) or bool(_GOES_ON.match(after))
+    unit = bool(re.search(r"[^\W\d]|[点分점]", numbers[0][0]))
+    kind = (
+        None
+        if numbered or _DIGIT.search(before + after)
+        else kind_of_sentence(before, after, unit=unit)
+    )
+    small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES
+    if not kind or (small and "100" not in line):
+        return None
+    return ScoreMatch(
+        numbers[0]["number"], "labelled", final=kind == "final", named=kind != "given"
+    )
 
 
+_GOES_ON = re.compile(r"\s*(?::|[.!;]\s*\w)")
 _DIGIT = re.compile("[0-9]")
 _GRADES = 10
-_GRADE = re.compile(r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai)", re.IGNORECASE)
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 
@@ -230,14 +237,13 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
         if rest.strip():
             return None
         ended = not closed and text[-1] not in "0123456789.-/"
-    while isinstance(inner := _inner(pairs, patterns), list):
-        # An object in an object: {"question_relevance": {"score": 85}}, or of a call of a tool.
-        pairs = inner
+    pairs = _innermost(pairs, patterns)
+    counts = _counts_beside_final(pairs)
     scores: list[ScoreMatch] = []
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
     for name, value in pairs:
-        score = _member(name, value, patterns)
+        score = None if name in counts else _member(name, value, patterns)
         if score:
             scores.append(score)
         elif isinstance(value, str) and not isinstance(value, _Number):
@@ -253,6 +259,24 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if len(scores) != 1 or scores[0].number not in text or beyond:
         return None
     return replace(scores[0], reason="\n".join(prose), ended=ended)
+
+
+def _innermost(pairs: Any, patterns: ScorePatterns) -> Any:
+    """Return the members of the object with the score: {"question_relevance": {"score": 85}}."""
+    while isinstance(inner := _inner(pairs, patterns), list):
+        pairs = inner
+    alone = len(pairs) == 1 and _OF_SCORE.fullmatch(pairs[0][0])
+    return [("score", pairs[0][1])] if alone else pairs
+
+
+def _counts_beside_final(pairs: list[tuple[str, Any]]) -> set[str]:
+    """Return the keys that count something beside a final score: "total" beside "final_score"."""
+    scores = {name for name, _ in pairs if NAMES_SCORE.search(name)}
+    final = [name for name in scores if _FINAL_KEY.search(name)]
+    return {name for name, _ in pairs} - scores if len(final) == 1 else set()
+
+
+_FINAL_KEY = re.compile("final|overall", re.IGNORECASE)
 
 
 def _beyond_maximum(pairs: list[tuple[str, Any]], number: str) -> bool:

@@ -8,11 +8,12 @@ from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import (
     FINAL,
     LONGEST_FORM,
+    NAMES_SCORE,
     ScoreMatch,
     ends,
     score_of,
 )
-from judge.parsing.score_patterns import AMBIGUOUS, NOUN, Names, score_patterns
+from judge.parsing.score_patterns import AMBIGUOUS, COUNT, NOUN, Names, score_patterns
 from study.base.scales import Scale
 
 
@@ -46,16 +47,30 @@ def labelled_line(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
 
 
 def labelled_scores(
-    text: str, scale: Scale, names: Names, *, final: bool = False, parts: bool = True
+    text: str,
+    scale: Scale,
+    names: Names,
+    *,
+    final: bool = False,
+    parts: bool = True,
+    considered: bool = True,
 ) -> Iterator[float]:
     """Yield the values in a text with the label of a score: "Score: 40", "a score of 40".
 
     With `final` only those whose label says that they are the last word. Without `parts`, lines
-    with any other label do not count: "Facts found: 7", "Style: 60".
+    with any other label do not count: "Facts found: 7", "Style: 60". Without `considered`,
+    a score that a sentence only supposes does not count: "A score of 50 would be too low."
     """
     plain = unmarked(text)
     patterns = score_patterns(ends(scale), names)
+    # Beside a word for a score, several lines with other labels are its parts.
+    listed = not parts and len(set(_PART.findall(plain))) > 1
     for match in patterns.anywhere.finditer(plain):
+        if not considered and _SUPPOSED.search(_sentence_around(plain, match)):
+            continue
+        unnamed = match["number"] and not NAMES_SCORE.search(match[0])
+        if unnamed and (listed or _COUNT.match(plain, match.start("number"))):
+            continue
         if "\n" in match[0] and _LISTED.match(plain, match.end()):
             # A heading above a list: "Evaluation:", and "1. ..." on the next line.
             continue
@@ -76,6 +91,13 @@ def labelled_scores(
                 yield float(found.number)
 
 
+def _sentence_around(text: str, match: re.Match[str]) -> str:
+    begins = max(text.rfind(sign, 0, match.start()) for sign in (". ", "! ", "? ", "\n", "; "))
+    ends_at = _SENTENCE_END.search(text, match.end())
+    return text[begins + 1 : ends_at.start() if ends_at else len(text)]
+
+
+_SENTENCE_END = re.compile(r"[.!?;](?= )|\n")
 _NO_PART = re.compile(rf"\W*(?:(?:the|my)\s+)?{NOUN}\W+[0-9].*", re.IGNORECASE)
 """A line whose label says nothing but that it is a score."""
 _REVISED = re.compile(r"\b(?:revis|correct(?:ed|ion)|updat|adjust)", re.IGNORECASE)
@@ -86,6 +108,14 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _MOST_LINES = 100
+_PART = re.compile(r"^[^\w\n]*([^\W\d_][^\n:：0-9]{1,40})[:：]\W*[0-9]", re.MULTILINE)
+_SUPPOSED = re.compile(
+    r"\b(?:would|could|might|base|starting|initial(?:ly)?|at first|maximum|too (?:low|high)|"
+    r"arithmetic|(?:rather|less|more|higher|lower) than|instead of|not|nor|neither)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that considers a score and does not give it."""
+_COUNT = re.compile(COUNT, re.IGNORECASE)
 _ENDS_IN_NUMBER = re.compile(r":[^A-Za-z0-9]*[0-9]+[^A-Za-z]{0,12}\Z")
 _LISTED = re.compile(r"[.)] ")
 

@@ -20,7 +20,7 @@ _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
 _GIVE_OR_TAKE = (
     r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
     r"approximately|overall|here|in\ total|"
-    r"from\ me|insgesamt))?"
+    r"from\ me|insgesamt|I(?:\ would|['’]d|\ d)?\ (?:think|guess|believe|say|suppose)))?"
 )
 _NO_SCORES = r"(?!.*\?\s*$)(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
 """No list of labels and numbers follows: "Relevance 8, fluency 9"."""
@@ -31,32 +31,44 @@ _GIVES = (
     r"scor(?:e|ing)|"
     r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
     r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
-    rf"\b(?:{any_of('sentences', 'gives')})\b|(?:{any_of('sentences', 'gives_elsewhere')}))"
+    rf"\b(?:{any_of('labels', 'gives_here')})\b|[我因所][^0-9。，,]{{0,12}}(?:给|打|应得)[出了]?|"
+    "给出|打出|评为|よって|したがって|従って)"
     r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
     r"perfect|from|more|less|than|above|below|over|under|up|least|most|between|zwischen|entre|"
     r"films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
     r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
     r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
-    r"score|rating|grade|mark|of)\s+){0,5})"
+    r"score|rating|grade|mark|of)\s+){0,5}|"
+    # What is left after deductions, and a change of one's own score.
+    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields|(?:brings|takes)\s+"
+    r"(?:it|us|(?:the|my)\s+(?:score|rating|total))\s+to)\s+(?:(?:us|me)\s+(?:with|at)\s+)?"
+    r"(?:an?\s+(?:final\s+)?(?:score|total|rating)\s+of\s+)?|"
+    r"\bI(?:['’]ll|\s+will|\s+would)?\s+(?:[a-z]+\s+)?(?:lower|raise|reduce|revise|adjust|change|bring|"
+    r"correct|move)\s+(?:it|this|(?:my|the)\s+[a-z]+)\s+(?:down\s+|up\s+)?to\s+(?:an?\s+)?)"
 )
 _GIVEN = (
     # Languages whose verb follows: "85 puan veriyorum"; "100点満点で" names the scale.
     r"(?! *(?:点?満点|分?满分|점? ?만점))"
-    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|दे(?:ता|ती|ना|ूँग)|"
+    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|(?:दे(?:ता|ती|ना|ूँग)|दूं?ँ?ग)|"
     r"می‌?\s?ده|評価|採点|つけ)[^0-9,.!?。]{0,20}"
-)
-_LEADS_TO = (
-    r"(?:\b(?:lead(?:s|ing)?|justif(?:y|ies|ying)|warrants?|"
-    r"(?:it|this|response|answer|text)\s+(?:therefore\s+|thus\s+|hence\s+)?(?:deserve|merit|earn|"
-    r"get|receive)s|"
-    r"result(?:s|ing)?|bring(?:s|ing)?|com(?:es|ing)|so|hence|therefore|thus)\b"
-    r"[^0-9.]{0,20}\b(?:an?|the)|\b(?:ergibt|vergebe|gebe)\b[^0-9.]{0,20}\b(?:eine|die))\s+"
 )
 COUNT = (
     # "3 of 4 facts": a count of things, not a second score.
     r"[0-9]+\ +(?:of\ +(?:the\ +)?[0-9]+\ +)?(?!(?:to|or|and|out|of|points?|pts|is|if|for|at|would|"
     r"may|might|could|because|since|would)\b)[A-Za-z]{3,}"
 )
+REASON = re.compile(
+    # A dash, a colon or a word such as "because"; brackets at the end; another sentence.
+    rf" +[-–—]+ +(?={_LETTER}|{COUNT})| *: +(?={_LETTER})| *,? +(?:because|as|since|due to) |"
+    r" +(?:#|\||//) +|"
+    rf" *[，；] *|, +(?!(?:or|and|to|maybe|perhaps|oder|und|ou|et|o|y|e|или|и)\b)(?={_LETTER})"
+    rf"{_NO_SCORES}|"
+    rf" *\((?!(?:out +)?of\b)(?={_LETTER}|{COUNT})(?=[^()]*\) *\.?\s*\Z)|"
+    rf" *; +(?={_LETTER}|{COUNT}){_NO_SCORES}|"
+    rf"(?P<stop>\. +(?:(?P<opening>(?={_WORDS}\b))|(?={_LETTER}))|[。।])",
+    re.IGNORECASE,
+)
+"""Where the reason of a first line with a score begins."""
 NUMBER_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twenty": 20}
 END = rf"(?:[0-9]+(?:\.[0-9]+)?|{'|'.join(NUMBER_WORDS)})"
 
@@ -67,14 +79,14 @@ Names = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class ScorePatterns:
     score: re.Pattern[str]
-    explained: re.Pattern[str]
-    whole: re.Pattern[str]
     at_end: re.Pattern[str]
     label: re.Pattern[str]
-    general: re.Pattern[str]
     percent: bool
     """Whether the scale is that of percentages."""
     number: re.Pattern[str]
+    written: re.Pattern[str]
+    """A number with its unit, as it stands in a sentence."""
+    scale_named: re.Pattern[str]
     anywhere: re.Pattern[str]
 
 
@@ -112,57 +124,30 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}{_AFTER_NOUN}|"
         rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
     )
-    of_response = r"(?:generated|given|provided|model\s+s|system\s+s)"
-    response = rf"(?:the|this)\s+(?:{of_response}\s+){{0,2}}(?:response|answer)"
-    about = (
-        rf"(?:\s+(?:for|of)\s+(?:(?:the\s+)?{constructs}\s+of\s+)?{response}"
-        r"(?:\s+to\s+the\s+(?:user\s+)?query)?)?"
-    )
     bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
     in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
     article = r"(?:(?:the|my|your|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
-    assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
-    clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
+    clear = rf"{article}{kind}{named}{in_brackets}"
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
     grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over}|\s+:)"
     ambiguous = rf"(?:{AMBIGUOUS}{_AFTER_NOUN}{in_brackets}|{grade})"
     colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
-    announced = rf"here\s+(?:s|is)\s+(?:the|my)\s+{kind}{NOUN}[^0-9:\n]{{0,80}}:\s*"
-    final = rf"an?\s+(?:final|overall|total)\s+{NOUN}\s+of\s+"
     label = (
-        rf"(?:{clear},\s+where\s+[^\n:]{{0,80}}:\s*|{on_scale}\s*:\s*|"
+        rf"(?:(?:{on_scale}|(?:(?:a|the)\s+)?(?:single\s+)?number\s+{span})\s*:\s*|"
         rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
         rf"\s*(?:为|是|"
         rf"は|는|은)\s*|\s+)|"
-        rf"{ambiguous}{colon}|{announced}|{final})"
+        rf"{ambiguous}{colon})"
     )
 
-    thing = (
-        rf"(?:(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})|"
-        rf"(?:{response}\s+s\s+|(?:the|its)\s+){constructs})"
-    )
-    a_score, will = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?", r"(?:would|will|can|d|ll)"
-    verdict = (
-        rf"(?:i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:{will}\s+)?(?:rate|score|grade|"
-        rf"mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
-        rf"i\s+{will}\s+(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
-        rf"i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
-        rf"i\s+{will}\s+say\s+|(?:我(?:会|将)?(?:给|打)出?|给)|"
-        # Without a sign between: "最终得分65分", "情報密度のスコアは60です".
-        r"(?:[\u3040-\u30ff\u4e00-\u9fff]{1,12}の)?(?:最终|最後|最后|最終|综合|綜合|总体|総合)?(?:的)?"
-        r"(?:得分|评分|分数|总分|評分|スコア|得点|点数|評価)(?:为|是|は|為)?\s*|"
-        r"(?:최종\s*)?(?:점수|평점)(?:는|은)?\s*|"
-        rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|"
-        rf"scores?|"
-        rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"
-    )
     because = (
         r"(?:(?:sure|certainly|of\s+course|okay|ok)\s*[,.!:]\s*|(?:=>|->|→)\s*)?"
         rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
         r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
-        r"in\s+(?:conclusion|summary))\b"
-        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
-        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total),?\s+|"
+        r"in\s+(?:conclusion|summary|sum|short|the\s+end)|as\s+(?:it\s+stands|is)|judging|all\s+things)\b"
+        r"[^\n:;]{0,150}[,:]\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
+        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total|"
+        rf"{any_of('sentences', 'therefore')}),?\s*|"
         r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
         r"(?:last|final)\s+line\s*[-–—:]\s*|"
         r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
@@ -175,62 +160,44 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     hedge = (
         rf"(?:(?:{any_of('sentences', 'hedges')})\s+|(?:[~≈]|大约|大概|约|およそ|約|약)\s*){{0,2}}"
     )
-    before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
+    before = rf"{because}{label}"
     written = rf"{hedge}(?P<number>{number}){suffix}{_GIVE_OR_TAKE}"
-    fits = (
-        r"\ +(?:is|seems|feels|looks)\ +(?:appropriate|warranted|fair|justified|reasonable|fitting)"
-        r"(?:\ +here)?"
-    )
-    why = (
-        # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
-        rf"(?P<why>\ +[-–—]+\ +(?={_LETTER}).*|\ *:\ +(?={_LETTER}).*|"
-        rf"\ *,?\ +(?:because|as|since|due\ +to)\ .*|\ +\#\ .*|\ *[，；]\ *.*|"
-        rf",\ +(?!(?:or|and|to|maybe|perhaps|oder|und|ou|et|o|y|e|или|и)\b)(?={_LETTER})"
-        rf"{_NO_SCORES}.*|\ +(?:\||//)\ .*|\ +[–—]+\ +{COUNT}.*|"
-        rf"\ *\((?!(?:out\ +)?of\b)(?={_LETTER}|{COUNT})[^()]*\)\ *\.?|"
-        rf"\ *;\ +(?={_LETTER}|{COUNT}){_NO_SCORES}.*|"
-        rf"(?P<next>(?:\.\ +(?:(?P<opening>{_WORDS})\b|(?={_LETTER}))|[。।]).*))"
-    )
     # With the end of the scale beside it, a number is a score whatever follows.
     of_whole = rf"(?P<whole>{number})\ *(?:{points}\ *)?{over}(?:\ *{points})?"
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
             rf"\s*(?:(?:(?:=>|->|→)\s*)?(?P<label>{before})?(?:[:=]\s*)?{written}|"
-            rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
             rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])"
             r"(?:です|とします|입니다)?\ *[.,;!。]?\s*",
             flags,
         ),
-        explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),
-        whole=re.compile(
-            rf"\s*(?:{before})?{of_whole}(?:\ +[-–—]+\ +|[.,;:]\ +)(?P<why>.*)", flags | re.DOTALL
-        ),
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
-            rf"(?:{_GIVES}|{_LEADS_TO}{kind}{NOUN}\s+(?:of|von)\s+|"
+            rf"(?:{_GIVES}|"
             rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|"
             rf"amounts\s+to|"
             rf"stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
-            rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN}|"
-            rf"(?<![A-Za-z0-9])(?P<fair>{number}){suffix}{fits})"
+            rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN})"
             r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
         ),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
-        general=re.compile(
-            rf"\s*(?P<words>{_LETTER}[^0-9:=→|\n]{{0,70}}?)\s*(?:[:=→：|]|->|\s[-–—]\s|"
-            rf"\n|\s(?:ist|est|es|é|è|jest|är)\s)\s*(?:[:=]\s*)?(?:{written}|"
-            rf"[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
-            flags,
-        ),
         percent=percent != r"(?!)",
         number=re.compile(number, flags),
+        written=re.compile(
+            rf"(?<![\w.,/-])(?P<number>{number}){suffix}(?![A-Za-z0-9/]|[.,][0-9])", flags
+        ),
+        scale_named=re.compile(
+            rf"(?:{on_scale}|\(\ *{span}\ *\)|out\ +of\ +{most}(?!\w)|"
+            rf",\ where\ {most}\ (?:is|means)[^:.\n]{{0,80}}(?=:))",
+            flags,
+        ),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
             rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
-            rf"\b{verdict}(?P<said>{number})\ *{over}|"
+            rf"\b(?:{any_of('labels', 'gives')})\s+(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"
             rf"^[ *_#>|•-]*(?:[a-z]|[^\x00-\u00bf])(?:[a-z ]|"
             rf"[^\x00-\u00bf]){{1,40}}[:：]\s*(?P<alone>{number}){suffix}[^\w\u00c0-\uffff]*$",
             flags | re.MULTILINE,

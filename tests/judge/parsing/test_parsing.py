@@ -124,7 +124,11 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("fourth", 129, 0.0),
         ("fifth", 129, 0.0),
         ("sixth", 200, 0.01),
-        ("seventh", 200, 0.11),
+        ("seventh", 200, 0.04),
+        ("eighth", 200, 0.01),
+        ("ninth", 200, 0.01),
+        ("tenth", 200, 0.01),
+        ("eleventh", 200, 0.01),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
@@ -252,7 +256,7 @@ def test_most_valid_forms_are_beyond_a_strict_parser() -> None:
 
 
 INTEGERS = [str(number) for number in range(101)]
-TENTHS = [f"{tenth // 10}.{tenth % 10}" for tenth in range(1001)]
+TENTHS = [f"{tenth // 10}.{tenth % 10}" for tenth in (0, *range(10, 1001))]
 WRAPPINGS = [
     ("{}", "bare"),
     *((form, "decorated") for form in [
