@@ -8,11 +8,11 @@ from importlib.metadata import EntryPoints
 
 def entry_points(group: str) -> EntryPoints:
     """Return the entry points of a group, of the packages that can be imported now."""
-    return _of_packages_in(tuple(sys.path), group)
+    return _entry_points_in(tuple(sys.path), group)
 
 
 @lru_cache
-def _of_packages_in(path: tuple[str, ...], group: str) -> EntryPoints:
+def _entry_points_in(path: tuple[str, ...], group: str) -> EntryPoints:
     """Look once: each look opens a file of every installed package."""
     del path
     return importlib.metadata.entry_points(group=group)

@@ -117,11 +117,11 @@ def study_status(study: "Study") -> Status:
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(imported_files).order_by(imported_files.c.id))
         ]
-    of_rating = None
+    rating_step = None
     if rating is not None:
-        of_rating = _next_of_rating(shell_word(study.folder), rating, joins, is_paused)
+        rating_step = _next_rating_step(shell_word(study.folder), rating, joins, is_paused)
     next_step = _next_step(
-        study, counts[Response], scores.scorers, compared, of_rating, is_rated=rating is not None
+        study, counts[Response], scores.scorers, compared, rating_step, is_rated=rating is not None
     )
     return Status(
         name=study.config.name,
@@ -177,7 +177,7 @@ def _next_step(
     responses: int,
     scorers: list[ScorerStatus],
     preferences: int,
-    of_rating: str | None,
+    rating_step: str | None,
     *,
     is_rated: bool,
 ) -> str:
@@ -185,8 +185,8 @@ def _next_step(
     kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
-    if of_rating is not None:
-        return of_rating
+    if rating_step is not None:
+        return rating_step
     judge = f"ccrs judge {folder} --base-url URL --model NAME   "
     if not kinds and not preferences:
         return f"{judge}(or ccrs import: judge scores and ratings; ccrs assign: people rate)"
@@ -197,7 +197,7 @@ def _next_step(
     return f"ccrs report {folder}"
 
 
-def _next_of_rating(
+def _next_rating_step(
     folder: str, rating: RatingProgress, joins: list[str], is_paused: bool
 ) -> str | None:
     """Return the next step of the rating; None if it is done or no rater is left.

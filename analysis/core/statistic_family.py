@@ -39,7 +39,7 @@ class StatisticFamily:
     """By how much each query counts in each statistic, where that is known."""
 
     @classmethod
-    def of_same_responses(
+    def from_same_responses(
         cls,
         weighted_statistic: WeightedStatistic,
         contributing: BoolArray,
@@ -211,7 +211,9 @@ def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
         totals.append(columns.position(total))
         contributing.append(count > 0)
         values = part.values[present]
-        weights.append(QueryWeights.of_responses(query, n_queries, query, partial(_shares, values)))
+        weights.append(
+            QueryWeights.from_responses(query, n_queries, query, partial(_shares, values))
+        )
         used.append(int(present.sum()))
         dropped.append(int((~present).sum()))
     sums = columns.sums()

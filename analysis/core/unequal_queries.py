@@ -55,7 +55,7 @@ class QueryWeights:
     contributions: Contributions | None = None
 
     @classmethod
-    def of_responses(
+    def from_responses(
         cls,
         query: IntArray,
         n_queries: int,
@@ -70,7 +70,7 @@ class QueryWeights:
         return cls(counts, codes, contributions)
 
     @classmethod
-    def of_pairs(cls, query: IntArray, n_queries: int) -> Self:
+    def from_pairs(cls, query: IntArray, n_queries: int) -> Self:
         """Weights by the pairs of responses of each query (n,)."""
         counts = np.bincount(query, minlength=n_queries).astype(np.float64)
         return cls(counts * (counts - 1) / 2)

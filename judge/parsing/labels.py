@@ -72,7 +72,7 @@ class LabelReader:
         last = len(lines) - 1
         first = self._alone(lines[0])
         ends = {last: self._alone(lines[last]), 0: first or self._explained(lines[0])}
-        keyed = {n: label for n, line in enumerate(lines) if (label := self._of_key(line))}
+        keyed = {n: label for n, line in enumerate(lines) if (label := self._keyed_label(line))}
         found = {number: label for number, label in ends.items() if label}
         if found or 0 in keyed or last in keyed:
             # Another label with a key contests the answer, wherever it is.
@@ -103,7 +103,7 @@ class LabelReader:
         bracketed = _IN_BRACKETS.fullmatch(plain.strip())
         return self._label(bracketed[bracketed.lastindex or 0] if bracketed else plain)
 
-    def _of_key(self, line: str) -> str | None:
+    def _keyed_label(self, line: str) -> str | None:
         tagged = _TAGGED.fullmatch(line.strip())
         if tagged:
             return self._alone(tagged[2]) if self._is_key(tagged[1]) else None
@@ -130,7 +130,7 @@ class LabelReader:
         except (ValueError, RecursionError):
             return set()
         values = [self._member(value) for name, value in data.items() if self._is_key(name)]
-        after = [self._of_key(line) or self._alone(line) for line in text[end:].split("\n")]
+        after = [self._keyed_label(line) or self._alone(line) for line in text[end:].split("\n")]
         return {label for label in values + (after if any(values) else []) if label}
 
     def _is_key(self, name: str) -> bool:

@@ -19,7 +19,7 @@ from study.importing.score_columns.named_columns import NamedColumns, parts
 from study.importing.score_columns.names import (
     by_construct,
     construct_in_name,
-    of_shared_constructs,
+    shared_construct_pairs,
 )
 from study.importing.score_columns.reading import read_named_columns
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
@@ -208,7 +208,7 @@ def _by_construct(
         named = tuple(_called(c, constructs) for c in (first, second))
         return named[0], named[1]
     judges, people = (*first.judge, *second.judge), (*first.human, *second.human)
-    pairs = by_construct(judges, people) or of_shared_constructs(judges, people)
+    pairs = by_construct(judges, people) or shared_construct_pairs(judges, people)
     if pairs is None:
         raise UnclearConstructsError(
             "it is not clear which columns of the two files are on the same construct"

@@ -69,7 +69,7 @@ def agreement_in_value(
     names = measures_in(scope)
     reasons = [_reason(name, pairs, scope) for name in names]
     weighted_statistic = _point_statistic(pairs, names, reasons)
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
     )
 
@@ -163,7 +163,7 @@ def _system_family(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
     used = chosen.any(axis=1)
     contributing = np.bincount(pairs.query[used], minlength=pairs.n_queries) > 0
     count = int(np.count_nonzero(used))
-    family = StatisticFamily.of_same_responses(
+    family = StatisticFamily.from_same_responses(
         weighted_statistic, contributing, count, pairs.n_dropped + used.size - count, reasons
     )
     if reasons[0] is None and np.isnan(family.points()[0]):

@@ -91,7 +91,7 @@ def system_level(
         int(np.count_nonzero(used)),
         pairs.n_dropped + int(np.count_nonzero(~used)),
         reason,
-        weights=QueryWeights.of_responses(
+        weights=QueryWeights.from_responses(
             pairs.query[used],
             pairs.n_queries,
             pairs.query,
@@ -242,7 +242,7 @@ def _weights(
     if scope == "between_queries":
         return None
     if scope == "within_query" and measure == "kendall_tau_b":
-        return QueryWeights.of_pairs(pairs.query, pairs.n_queries)
+        return QueryWeights.from_pairs(pairs.query, pairs.n_queries)
     codes = np.asarray(query).astype(np.int64)
     entering = both.copy()
     if scope == "within_query":
@@ -254,7 +254,7 @@ def _weights(
         out[entering] = by_leaving_out(_kernel(measure, _each_alone(pairs), scope), alone)
         return out
 
-    return QueryWeights.of_responses(pairs.query, pairs.n_queries, codes, contributions)
+    return QueryWeights.from_responses(pairs.query, pairs.n_queries, codes, contributions)
 
 
 def _each_alone(pairs: Pairs) -> Pairs:

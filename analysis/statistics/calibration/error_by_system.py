@@ -149,7 +149,7 @@ def error_by_system_given_human(
                 reason or (None if has_values else "no response of it has both values")
                 for has_values in systems
             ],
-            [QueryWeights.of_responses(codes[used], total, codes, contributions)] * s,
+            [QueryWeights.from_responses(codes[used], total, codes, contributions)] * s,
         ),
         noise,
     )

@@ -99,7 +99,7 @@ def _line(
         estimates = np.column_stack([slope, intercept])
         return estimates if reason is None else np.full_like(estimates, np.nan)
 
-    family = StatisticFamily.of_same_responses(
+    family = StatisticFamily.from_same_responses(
         weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, [reason] * 2
     )
 
@@ -107,7 +107,7 @@ def _line(
         each = _line(pairs.x, pairs.y, np.arange(x.size), None, constant)
         return by_leaving_out(each.weighted_statistic, np.ones(x.size, dtype=bool))
 
-    weights = QueryWeights.of_responses(pairs.query, pairs.n_queries, pairs.query, contributions)
+    weights = QueryWeights.from_responses(pairs.query, pairs.n_queries, pairs.query, contributions)
     return replace(family, weights=[weights] * 2)
 
 
@@ -245,7 +245,7 @@ def recalibrated_errors(
 
     return RecalibratedErrors(
         names,
-        StatisticFamily.of_same_responses(
+        StatisticFamily.from_same_responses(
             weighted_statistic, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
         ),
     )

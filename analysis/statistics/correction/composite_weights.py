@@ -57,7 +57,7 @@ def composite_weights(
         reason = f"{y.size} responses are too few for the weights of {size} constructs"
     elif np.isnan(weighted_statistic(np.ones((1, total)))).any():
         reason = "a construct's scores or the overall ratings are all equal"
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         weighted_statistic
         if reason is None
         else lambda weights: np.full((len(weights), size), np.nan),

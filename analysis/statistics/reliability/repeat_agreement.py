@@ -58,6 +58,6 @@ def repeat_agreement(
     if n and np.isnan(weighted_statistic(np.ones((1, total)))[0, 0]):
         constant = "the scores, or their repeats, do not vary"
     contributing = np.bincount(codes[both], minlength=total) > 0
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         weighted_statistic, contributing, n, first_scores.size - n, (constant, none, none)
     )

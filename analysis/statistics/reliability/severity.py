@@ -112,7 +112,7 @@ def severities(
     def weighted_statistic(weights: FloatArray) -> FloatArray:
         return in_row_blocks(solved, weights, 4 * raters**2)
 
-    weights = QueryWeights.of_responses(
+    weights = QueryWeights.from_responses(
         codes[shared],
         total,
         codes,

@@ -171,7 +171,7 @@ def bias_for_raters_like_these(
     by_query = np.bincount(place, weights=deviation)
     query_part = n_queries / (n_queries - 1) * float(np.sum(by_query**2)) / n**2
     query_df = n_queries - 1.0
-    weights = QueryWeights.of_responses(place, n_queries, place, lambda: deviation / n)
+    weights = QueryWeights.from_responses(place, n_queries, place, lambda: deviation / n)
     unequal = weights.of(np.ones(n_queries, dtype=bool))
     if unequal is not None:
         if unequal.reason is not None:

@@ -91,7 +91,7 @@ def run_components(
     enters: BoolArray = np.asarray((count > 0) | (repeats[:, 1] > 0))
     used = int(whole.sum())
     dropped = int(np.isfinite(x).any(axis=1).sum()) - used
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         weighted_statistic, enters, used, dropped, (*share_reasons, *reasons)
     )
 
@@ -195,7 +195,7 @@ def _reasons(runs: int, several: bool, repeated: bool) -> list[str | None]:
 
 def _undefined_family(reason: str, total: int, used: int, n_rows: int) -> StatisticFamily:
     size = 2 * len(RUN_COMPONENTS)
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         lambda weights: np.full((len(weights), size), np.nan),
         np.zeros(total, dtype=bool),
         used,

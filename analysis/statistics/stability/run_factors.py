@@ -88,6 +88,6 @@ def half_mean_square(
     reason = None if used else "no response has a score of both"
     contributing = np.asarray(sums[:, :size].any(axis=1))
     dropped = int(np.count_nonzero(either.any(axis=1))) - used
-    return StatisticFamily.of_same_responses(
+    return StatisticFamily.from_same_responses(
         weighted_statistic, contributing, used, dropped, (reason, reason)
     )

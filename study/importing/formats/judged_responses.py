@@ -115,8 +115,8 @@ def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOption
     """Rows with one judgment each, so that a response has several."""
     known = replace(options, kinds={**recognized.kinds, **options.kinds})
     responses.refuse_two_responses(source)
-    of_responses = responses.fields_of(source.head.columns)
-    fields: Fields = {**of_responses, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
+    response_fields = responses.fields_of(source.head.columns)
+    fields: Fields = {**response_fields, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)
         if len(options.constructs) > 1:

@@ -75,7 +75,7 @@ class DeclaredScales:
         """The scale of a scorer on a construct."""
         return self._scorer_scales.get((scorer, construct)) or self._scales.get(construct)
 
-    def of_group(self, group: Hashable) -> Ranged | None:
+    def group_range(self, group: Hashable) -> Ranged | None:
         """The scale of a column on the construct of a row, None where the column has one only."""
         return self.of(*self._pair(group))
 

@@ -41,8 +41,8 @@ def identifying_columns(
                 content.only_numbers and has_runs
             ):  # fmt: skip
                 continue
-            of_topics = folded(found.get("query", "")).startswith("topic")
-            if role == "system" and folded(column) == "run" and not of_topics:
+            topics_are_queries = folded(found.get("query", "")).startswith("topic")
+            if role == "system" and folded(column) == "run" and not topics_are_queries:
                 continue
             if role == "construct" and content.blank:
                 continue

@@ -280,15 +280,15 @@ def without_people(column: str) -> str:
 
 def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
     """The columns with their constructs, if they have any; None where these are not clear."""
-    of_judges, of_raters = (
+    judge_parts, rater_parts = (
         {construct_in_name(name).casefold() for name in names} for names in (judges, raters)
     )
-    shared = (of_judges & of_raters) - {""}
-    if len(of_judges) == 1 and of_judges == of_raters:
+    shared = (judge_parts & rater_parts) - {""}
+    if len(judge_parts) == 1 and judge_parts == rater_parts:
         return tuple(judges), tuple(raters)
     # One letter may also number judges and raters: judge_a, judge_b.
-    numbered = "" in of_judges or all(len(rest) == 1 for rest in shared)
-    if of_judges != of_raters or numbered:
+    numbered = "" in judge_parts or all(len(rest) == 1 for rest in shared)
+    if judge_parts != rater_parts or numbered:
         parted = by_shared_parts(judges, raters)
         if parted is None:
             return None if shared else (tuple(judges), tuple(raters))
@@ -297,7 +297,7 @@ def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
     return _with_constructs(judges, written), _with_constructs(raters, written)
 
 
-def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
+def shared_construct_pairs(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
     """The columns of constructs that both judges and raters scored; None where there are none."""
     kept = {construct_in_name(n).casefold() for n in judges} & {
         construct_in_name(n).casefold() for n in raters
@@ -319,10 +319,10 @@ def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair |
         for names in (judges, raters)
     )
     written = _written(both[0])
-    of_judges, of_raters = (
+    judge_parts, rater_parts = (
         (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
     )
-    return of_judges, of_raters
+    return judge_parts, rater_parts
 
 
 def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> int:
@@ -331,10 +331,10 @@ def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> i
 
 def by_shared_parts(judges: Sequence[str], raters: Sequence[str]) -> PartedColumns | None:
     """The columns by a first or last part that the names of judges and raters have in common."""
-    of_scorers = {
+    words_for_scorers = {
         part for c in (*judges, *raters) for word in scorer_words(c) for part in word.split("_")
     }
-    return shared_parts(judges, raters, _without_fillers, of_scorers)
+    return shared_parts(judges, raters, _without_fillers, words_for_scorers)
 
 
 def _without_fillers(column: str) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ def _named(nouns: Iterable[str], *which: str) -> set[str]:
     return {f"{noun} {one}".strip() for noun in nouns for one in which}
 
 
-def _valued(of_value: Iterable[str], value: float) -> dict[str, float]:
-    return {folded_word(word): value for word in of_value}
+def _valued(choices: Iterable[str], value: float) -> dict[str, float]:
+    return {folded_word(word): value for word in choices}
 
 
 _VALUES = {

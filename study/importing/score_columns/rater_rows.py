@@ -100,7 +100,7 @@ def numbers_raters(rater: str, judge: str, rows: Iterable[Mapping[str, Any]]) ->
     scores: defaultdict[str, list[str]] = defaultdict(list)
     for cells in rows:
         scores[_text(cells.get(rater))].append(_text(cells.get(judge)))
-    each = [sorted(of_rater) for of_rater in scores.values()]
+    each = [sorted(values) for values in scores.values()]
     return len(each) > 1 and len(set(each[0])) > 1 and all(one == each[0] for one in each)
 
 
@@ -113,23 +113,23 @@ def by_response(table: JudgmentTable, raters: Sequence[str]) -> JudgmentTable:
     places: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, []).append(place)
-    first = [of_key[0] for of_key in places.values()]
+    first = [row_places[0] for row_places in places.values()]
     names = list(dict.fromkeys(raters))
 
     def taken(cells: Sequence[Any]) -> list[Any]:
         return [cells[place] for place in first]
 
-    def of_judge(column: ScoreColumn) -> ScoreColumn:
+    def first_values(column: ScoreColumn) -> ScoreColumn:
         values = [
-            next((v for p in of_key if (v := column.values[p]) is not None), None)
-            for of_key in places.values()
+            next((v for p in row_places if (v := column.values[p]) is not None), None)
+            for row_places in places.values()
         ]
         return replace(column, values=values)
 
-    def of_rater(column: ScoreColumn, name: str) -> ScoreColumn:
+    def values_by_rater(column: ScoreColumn, name: str) -> ScoreColumn:
         values = [
-            next((column.values[p] for p in of_key if raters[p] == name), None)
-            for of_key in places.values()
+            next((column.values[p] for p in row_places if raters[p] == name), None)
+            for row_places in places.values()
         ]
         return replace(column, scorer=name, values=values)
 
@@ -137,9 +137,9 @@ def by_response(table: JudgmentTable, raters: Sequence[str]) -> JudgmentTable:
     scales = dict(table.word_scales)
     for column in table.columns:
         if column.kind == "judge":
-            columns.append(of_judge(column))
+            columns.append(first_values(column))
             continue
-        columns += [of_rater(column, name) for name in names]
+        columns += [values_by_rater(column, name) for name in names]
         for scorer, construct in list(table.word_scales):
             if scorer == column.scorer:
                 scale = scales.pop((scorer, construct))

@@ -88,7 +88,7 @@ def read_named_columns(
     by_group: dict[Hashable, GroupWords] = dict(words.items())
     missing = missing_numbers(declared)
     reader.options.values = ValueRules(
-        by_group.get, by_scale.of_group, by_scale.option, missing_of=lambda _: missing
+        by_group.get, by_scale.group_range, by_scale.option, missing_of=lambda _: missing
     )
     judged = [
         [row.cells.score(column.column, (column.column, row.construct)) for row in rows]
@@ -231,8 +231,8 @@ def _note_scales(
     for column, values in zip(named.scorers, judged, strict=True):
         by_construct: dict[str, list[tuple[int, JudgedValue]]] = {}
         for row, value in zip(rows, values, strict=True):
-            of_construct = by_construct.setdefault(row.construct or column.construct, [])
-            of_construct.append((row.number, value))
+            construct_values = by_construct.setdefault(row.construct or column.construct, [])
+            construct_values.append((row.number, value))
         for construct, placed in by_construct.items():
             scale = scales.of(names[column.column], construct)
             if scale is not None:
@@ -251,9 +251,10 @@ def _table(
 ) -> JudgmentTable:
     responses = [row.texts.get("id") or f"row {place}" for place, row in enumerate(rows, start=1)]
     names, by_row = named.names, "construct" in named.identifying
-    of_columns = {column.column: column.construct for column in named.scorers}
+    construct_of_column = {column.column: column.construct for column in named.scorers}
     value_names = names_of_values(
-        (own or of_columns[column], group.vocabulary) for (column, own), group in words.items()
+        (own or construct_of_column[column], group.vocabulary)
+        for (column, own), group in words.items()
     )
     word_scales: dict[tuple[str, str], WordScale] = {}
     levels: dict[str, str] = {}
@@ -261,7 +262,7 @@ def _table(
         vocabulary = group.vocabulary
         if vocabulary is None:
             continue
-        construct = own or of_columns[column]
+        construct = own or construct_of_column[column]
         scale = scale_of_words(vocabulary)
         if scale is not None:
             word_scales[names[column], construct] = scale

@@ -50,12 +50,12 @@ def note_repeated(
     if "id" not in identifying:
         return
     first: dict[tuple[str | None, ...], int] = {}
-    of_id: dict[str | None, tuple[str | None, int]] = {}
+    first_rows: dict[str | None, tuple[str | None, int]] = {}
     for row in rows:
         name = row.texts["id"]
         if "query" in identifying:
             here = row.texts["query"]
-            query, above = of_id.setdefault(name, (here, row.number))
+            query, above = first_rows.setdefault(name, (here, row.number))
             if query != here:
                 report.fault(
                     f"the response {name!r} is one to the query {here!r} here, "

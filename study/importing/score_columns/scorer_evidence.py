@@ -62,7 +62,7 @@ def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, lis
     _to_the_judge(scores, contents)
     scores["judge"] += _answers_as_json(columns, contents, scores)
     scores["human"] += _numbered(columns, contents, scores)
-    scores["human"] += _of_scorer_column(columns, contents, scores)
+    scores["human"] += _scorer_column_evidence(columns, contents, scores)
     scores["human"] += _averaged(columns, contents, scores)
     scores["judge"] += _paired(columns, contents, scores)
     return scores
@@ -212,7 +212,7 @@ def _numbered(
     return found
 
 
-def _of_scorer_column(
+def _scorer_column_evidence(
     columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
 ) -> list[ColumnEvidence]:
     """The value beside a column of people's names, where a judge has a separate column."""

@@ -65,8 +65,8 @@ def scorer_columns(
         )
     for kind, names in (("judge", judge), ("human", human)):
         constructs = names if isinstance(names, Mapping) else {ONLY_CONSTRUCT: names}
-        for key, of_construct in constructs.items():
-            for name in [of_construct] if isinstance(of_construct, str) else of_construct:
+        for key, construct_names in constructs.items():
+            for name in [construct_names] if isinstance(construct_names, str) else construct_names:
                 yield ScorerColumn(kind, key, name)
 
 
@@ -81,14 +81,16 @@ def names_of_scorers(columns: Sequence[ScorerColumn]) -> dict[str, str]:
         return {column: column for _, _, column in columns}
     result: dict[str, str] = {}
     for kind in ("judge", "human"):
-        of_kind = [[c for k, key, c in columns if (k, key) == (kind, name)] for name in constructs]
-        if (by_rest := _by_rest(constructs, of_kind)) is not None:
+        kind_columns = [
+            [c for k, key, c in columns if (k, key) == (kind, name)] for name in constructs
+        ]
+        if (by_rest := _by_rest(constructs, kind_columns)) is not None:
             result |= by_rest
             continue
-        for number in range(max(map(len, of_kind))):
+        for number in range(max(map(len, kind_columns))):
             same = {
                 key: names[number]
-                for key, names in zip(constructs, of_kind, strict=True)
+                for key, names in zip(constructs, kind_columns, strict=True)
                 if number < len(names)
             }
             rests = {_without(key, name) for key, name in same.items()}
@@ -97,15 +99,17 @@ def names_of_scorers(columns: Sequence[ScorerColumn]) -> dict[str, str]:
     return result
 
 
-def _by_rest(constructs: Sequence[str], of_kind: Sequence[Sequence[str]]) -> dict[str, str] | None:
+def _by_rest(
+    constructs: Sequence[str], kind_columns: Sequence[Sequence[str]]
+) -> dict[str, str] | None:
     """Name the scorers by what is left without the construct.
 
     None unless every name has its construct, or one construct has all the scorers.
     """
-    rests = [[_without(k, c) for c in of] for k, of in zip(constructs, of_kind, strict=True)]
+    rests = [[_without(k, c) for c in of] for k, of in zip(constructs, kind_columns, strict=True)]
     every = {rest for of in rests for rest in of}
     apart = all(len(set(of)) == len(of) for of in rests)
-    columns = [column for of in of_kind for column in of]
+    columns = [column for of in kind_columns for column in of]
     named = not every & set(columns)
     if "" in every or not apart or not (named or every in map(set, rests)):
         return None

@@ -63,8 +63,8 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
     if named and not names & {"value", "score", "rating"}:
         # A label next to columns of judges and raters may be anything.
         return False
-    of_judges = [name for name in named if (kind_of(name) or ("",))[0] == "judge"]
-    if of_judges and any(names_people(column) for column in columns):
+    judge_names = [name for name in named if (kind_of(name) or ("",))[0] == "judge"]
+    if judge_names and any(names_people(column) for column in columns):
         # Each row has the value of one rater and that of the judge.
         return False
     return bool(names & (_VALUES | _CONSTRUCTS)) and bool(
@@ -113,13 +113,13 @@ def named_scorers(
     names = {field_name(column) for column in columns}
     if names & {"response_a", "response_b"}:
         return Recognized("preferences")
-    of_columns = [column for column in columns if ":" in column and whole_role(column) is None]
+    part_columns = [column for column in columns if ":" in column and whole_role(column) is None]
     scorer, kind, by_kind = _first(columns, "scorer"), _kind_column(columns, contents), False
     if scorer is None:
         scorer = kinds_alone(columns, {c: contents[c].distinct for c in columns})
         by_kind, kind = scorer is not None, None if scorer == kind else kind
     stated = _stated(records, scorer, kind) if scorer is not None else {}
-    for column in of_columns:
+    for column in part_columns:
         stated.setdefault(column.rpartition(":")[0].strip(), None)
     by_column = scorer is not None and names_people(scorer)
     evidence, kinds, unknown = [], {}, []
@@ -141,14 +141,14 @@ def named_scorers(
             continue
         kinds[name] = found
         evidence.append(ColumnEvidence(name, found, reason))
-    of_each = (kinds.get(name) or KINDS.get(word or "") for name, word in stated.items())
-    sides = {side for side in of_each if side in ("judge", "human", "metric")}
+    known_kinds = (kinds.get(name) or KINDS.get(word or "") for name, word in stated.items())
+    sides = {side for side in known_kinds if side in ("judge", "human", "metric")}
     one_side = "" if unknown or strange or len(sides) != 1 else sides.pop()
-    form = "wide" if of_columns and not names & _VALUES else "long"
+    form = "wide" if part_columns and not names & _VALUES else "long"
     further = [
         column
         for column in columns
-        if column not in (scorer, kind, *of_columns)
+        if column not in (scorer, kind, *part_columns)
         and kind_of(column) is not None
         and whole_role(column) is None
         and names_no_score(column) is None

@@ -89,11 +89,13 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
             found[column] = (column, other)
     for role in ("id", "query"):
         # An id is the clearer one beside the text of a question.
-        of_role = [names for name, names in found.items() if whole_role(name) == role]
-        of_role = of_role or [n for name, n in found.items() if name.casefold().endswith("id")]
-        if len(of_role) == 1:
-            return SharedIds(of_role[0], given=False)
-        if of_role:
+        role_columns = [names for name, names in found.items() if whole_role(name) == role]
+        role_columns = role_columns or [
+            n for name, n in found.items() if name.casefold().endswith("id")
+        ]
+        if len(role_columns) == 1:
+            return SharedIds(role_columns[0], given=False)
+        if role_columns:
             break
     if len(found) == 1:
         return SharedIds(next(iter(found.values())), given=False)
@@ -109,8 +111,10 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
     )
     remedy = "Name it: --on COLUMN, or --on COLUMN=COLUMN where the two names differ."
     renamed = [] if found else [
-        f"{one}={other}" for one, of_one in cells[0].items() for other, of_other in cells[1].items()
-        if not {whole_role(one), whole_role(other)} & {*_NO_IDS} and _match(of_one, of_other)
+        f"{one}={other}"
+        for one, one_cells in cells[0].items()
+        for other, other_cells in cells[1].items()
+        if not {whole_role(one), whole_role(other)} & {*_NO_IDS} and _match(one_cells, other_cells)
     ]  # fmt: skip
     if len(renamed) == 1:
         remedy = f"Two columns of different names have the same ids: --on {shell_word(*renamed)}."

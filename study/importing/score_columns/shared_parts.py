@@ -29,20 +29,20 @@ def shared_parts(
     judges: Sequence[str],
     raters: Sequence[str],
     words_of: Callable[[str], Parts],
-    of_scorers: Set[str] = frozenset(),
+    words_for_scorers: Set[str] = frozenset(),
 ) -> PartedColumns | None:
     """Return the columns by a shared last part of their names, else a first or inner one.
 
     None where no part tells constructs apart: fewer than two groups of both judges and raters, and
-    no judge or rater of such a group with a column beside it. `of_scorers` are words that name
-    judges or raters.
+    no judge or rater of such a group with a column beside it. `words_for_scorers` are words
+    that name judges or raters.
     """
     of = {column: words_of(column) for column in (*judges, *raters)}
     sides = (judges, raters)
     return (
         _parted({column: words[::-1] for column, words in of.items()}, sides, reverse=True)
         or _parted(of, sides)
-        or _parted(_shared_first(of, sides, of_scorers), sides)
+        or _parted(_shared_first(of, sides, words_for_scorers), sides)
     )
 
 
@@ -81,8 +81,8 @@ def _parted(
         for side in sides
     )
     clear = all(
-        set().union(*of_groups) in of_groups
-        for of_groups in (
+        set().union(*grouped) in grouped
+        for grouped in (
             [{stems[c] for c in names if c in side} for names in groups.values()] for side in sides
         )
     )
@@ -90,13 +90,13 @@ def _parted(
 
 
 def _shared_first(
-    of: Mapping[str, Parts], sides: Sequence[Sequence[str]], of_scorers: Set[str]
+    of: Mapping[str, Parts], sides: Sequence[Sequence[str]], words_for_scorers: Set[str]
 ) -> dict[str, Parts]:
     """The names with the words first that some judge and some rater share, but not all of them."""
     judges, raters = ({w.casefold() for c in side for w in of[c]} for side in sides)
     shared = {
         word
-        for word in (judges & raters) - of_scorers
+        for word in (judges & raters) - words_for_scorers
         if not all(word in _folded(words) for words in of.values())
     }
     return {

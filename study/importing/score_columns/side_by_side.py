@@ -21,8 +21,8 @@ from study.importing.score_columns.names import (
     named_for,
     names_no_score,
     names_reason,
-    of_shared_constructs,
     scorer_words,
+    shared_construct_pairs,
     summaries,
     whole_role,
 )
@@ -64,8 +64,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     judges, raters = ([n for n in names if n not in together] for names in (judges, raters))
     taken = [*judges, *raters]
     identifying, unsure = identifying_columns(columns, contents, taken, rows)
-    of_constructs = [c for c in named_for("construct", columns) if c not in taken][:1]
-    known = identifying | dict(zip(["construct"], of_constructs, strict=False))
+    construct_column = [c for c in named_for("construct", columns) if c not in taken][:1]
+    known = identifying | dict(zip(["construct"], construct_column, strict=False))
     cells = (record.cells for record in rows() if isinstance(record, Record))
     by_rater = rater_rows(columns, cells, judges, raters, known)
     if by_rater is not None:
@@ -126,7 +126,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         return Found(base, evident or turned is not None)
     named_by = rater_column(columns, taken)
     if by_rater is None and named_by is not None and "id" not in identifying:
-        told = _of_no_response(named_by, judges[0], identifying, rows)
+        told = _rows_without_response(named_by, judges[0], identifying, rows)
         if unsure:
             told = f"{unsure}, and the rater in {named_by!r} is the same; keep one of these rows"
         others = [c for c in columns if c not in (*taken, named_by, *identifying.values())]
@@ -139,7 +139,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     return Found(_paired_up(base, judges, raters, identifying, unsure), True)
 
 
-def _of_no_response(
+def _rows_without_response(
     rater: str,
     judge: str,
     identifying: Mapping[str, str],
@@ -181,7 +181,7 @@ def _paired_up(
 ) -> Recognized:
     """The table with its constructs, or why it is not clear how its rows are to be read."""
     pairs = by_construct(judges, raters)
-    if pairs is None and (pairs := of_shared_constructs(judges, raters)) is not None:
+    if pairs is None and (pairs := shared_construct_pairs(judges, raters)) is not None:
         kept = {text.partition("=")[2] or text for names in pairs for text in names}
         left = tuple(name for name in (*judges, *raters) if name not in kept)
         base = replace(base, candidates=(*base.candidates, *left))

@@ -69,7 +69,7 @@ def summary_rows(
     for place in range(max(2, first), n):
         if place in found:
             continue
-        which = _of_the_rows_above(columns, numbers, texts, place)
+        which = _summary_of_rows_above(columns, numbers, texts, place)
         if which is None and any(f.column is None for f in found.values()):
             # What follows an average without a label is another summary.
             which = "summaries" if texts and _blank_in(columns, texts, place) else None
@@ -138,7 +138,7 @@ class _Numbers:
         return [number_in(cell) for cell in self._cells]
 
 
-def _of_the_rows_above(
+def _summary_of_rows_above(
     columns: Mapping[str, Sequence[Any]],
     scores: Mapping[str, _Numbers],
     texts: Sequence[str],
