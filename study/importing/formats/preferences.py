@@ -5,6 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from study.errors import Fault, InputError
 from study.importing.formats.scores import OPTIONAL
 from study.importing.import_report import ImportReport
 from study.importing.importers import FormatOptions
@@ -14,6 +15,8 @@ from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import is_missing
 from study.importing.rows import PreferenceRow, Rows
+from study.importing.score_columns.contents import contents_of
+from study.importing.score_columns.names import kind_of
 from study.importing.score_columns.preference_columns import (
     PreferenceColumns,
     ambiguous,
@@ -22,6 +25,7 @@ from study.importing.score_columns.preference_columns import (
     preference_in,
 )
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.text import quoted_names
 
 DESCRIPTION = "query_id, response_a, response_b, construct, scorer, value (positive: b is better)"
 FIELDS: Fields = {
@@ -52,9 +56,27 @@ def missing_columns(head: Head) -> list[tuple[str, ...]]:
     return [FIELDS[name] for name in needed if not has(FIELDS, head.columns, name)]
 
 
+def _columns_of_numbers(source: RecordSource) -> str:
+    """Return the columns of a judge and of people whose cells are numbers, beside no `value`."""
+    columns = source.head.columns
+    if has(FIELDS, columns, "value"):
+        return ""
+    contents = contents_of(source.peeked(), columns)
+    kinds = {c: kind[0] for c in columns if (kind := kind_of(c)) and contents[c].mostly_numbers}
+    return quoted_names(map(repr, kinds)) if {"judge", "human"} & {*kinds.values()} else ""
+
+
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS)
+    if numbered := _columns_of_numbers(source):
+        problem = f"which of the two responses is better is written in numbers in {numbered}."
+        remedy = (
+            "Write A, B or tie there, or a row for each preference with query_id, response_a, "
+            "response_b, construct, scorer, scorer_kind (human or judge) and value (a number, "
+            "positive where response_b is better)."
+        )
+        raise InputError(source.path.name, [Fault(problem, remedy, 1)])
     reader.require("query_id", "response_a", "response_b", "value")
     if options.construct is None:
         reader.require("construct_key")

@@ -10,7 +10,7 @@ from study.importing.readers.column_layout import has, missing_column, separator
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import ColumnContent, contents_of
-from study.importing.score_columns.names import folded, names_reason, whole_role
+from study.importing.score_columns.names import field_name, folded, names_reason, whole_role
 from study.importing.score_columns.scorer_rows import kinds_alone
 from study.importing.score_columns.words import VALUES, WHOLE_NAMES
 from study.text import quoted_names
@@ -41,7 +41,7 @@ def numbers_of_rows(source: RecordSource) -> tuple[str, ...]:
 def kinds_as_scorers(source: RecordSource) -> dict[str, str]:
     """The column of kinds as that of scorers, in a table that does not name these."""
     columns = source.head.columns
-    if not {folded(column) for column in columns} & {*WHOLE_NAMES["scorer_kind"]}:
+    if not {field_name(column) for column in columns} & {*WHOLE_NAMES["scorer_kind"]}:
         return {}
     distinct: dict[str, set[str]] = {column: set() for column in columns}
     for record in _records(source):

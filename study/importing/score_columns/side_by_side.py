@@ -238,6 +238,9 @@ def _missing(
             "has the columns response_id, scorer, scorer_kind (human or judge) and score; one with "
             "a row for each response has a column for the judge and one for each rater"
         )
+    if described := [c for c in summaries([*columns]) if contents[c].may_be_scores]:
+        are = "describes" if len(described) == 1 else "describe"
+        problem += f" ({_quoted(described)} {are} other values: an n, a mean, an end of a range)"
     if further:
         problem += f". Columns that may be: {_quoted(further)}"
         if all(looks_like_number(name) for name in further):
