@@ -15,6 +15,7 @@ from study.importing.score_columns.words import (
     CONSTRUCTS,
     CRITERIA,
     ENDINGS_OF_CRITERIA,
+    EVALUATED,
     FILLERS,
     LANGUAGE_MODELS,
     MEANS,
@@ -131,7 +132,8 @@ def names_people(column: str) -> bool:
 
 def names_person(column: str) -> bool:
     """Whether a column may be called as a person is: Anna, and neither Clarity, Easy nor GPT."""
-    name = without_prompt(column).strip()
+    # Behind the name may be the scale: Marta (1-5).
+    name = _SCALE_BEHIND.sub("", without_prompt(column)).strip()
     return (
         name.istitle()
         and name.isalpha()
@@ -141,6 +143,9 @@ def names_person(column: str) -> bool:
         and not names_model(name)
         and not scorer_words(name)
     )
+
+
+_SCALE_BEHIND = re.compile(r"\s*[(\[]\s*[0-9.]+\s*(?:-|–|to|/)\s*[0-9.]+\s*[)\]]\s*\Z")
 
 
 def names_scorer(column: str) -> bool:
@@ -270,6 +275,11 @@ def _by_letter(column: str, columns: Sequence[str]) -> bool:
         [*beginning] == stem and len(letter) == 1
         for *beginning, letter in filter(None, others)
     )  # fmt: skip
+
+
+def names_evaluation(column: str) -> bool:
+    """Whether a column is called after what automatic evaluations score: answer_correctness."""
+    return not EVALUATED.isdisjoint(words(column))
 
 
 def without_people(column: str) -> str:

@@ -14,6 +14,7 @@ from study.importing.score_columns.names import (
     folded,
     kind_of,
     named_for,
+    names_evaluation,
     names_model,
     names_no_score,
     names_people,
@@ -247,15 +248,20 @@ def _construct_on_turk(column: str) -> str:
 def _averaged(
     columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
 ) -> list[ColumnEvidence]:
-    """Columns called as persons are, and whose mean is the only column of people.
+    """Columns called as persons are, and whose mean is the only column of people, or called so.
 
     Others may be criteria, of which a person's score is the mean, and so may those be whose judge
     has a mean too.
     """
-    if len(scores["human"]) != 1:
-        return []
-    mean = scores["human"][0].column
+    people = [item.column for item in scores["human"]]
     judges = [item.column for item in scores["judge"]]
+    if judges and not people:
+        people = [
+            c for c in columns if {*words(c)} and {*words(c)} <= MEANS and contents[c].only_numbers
+        ]  # fmt: skip
+    if len(people) != 1:
+        return []
+    mean = people[0]
     if any(set(words(judge)) & MEANS for judge in judges):
         return []
     others = [
@@ -313,6 +319,9 @@ def _paired(
                     ColumnEvidence(column, "judge", f"the same name as the rater's column {human}")
                 )
     found = found or _in_one_group(people, open_columns, contents)
+    if not found and people and len(open_columns) == 1 and names_evaluation(open_columns[0]):
+        # The only other column that may have scores, of a program or a metric that it names.
+        found = [ColumnEvidence(open_columns[0], "judge", "the name of an evaluation")]
     if found or len(people) != 1:
         return found
     machines = [

@@ -128,6 +128,13 @@ METRICS = _words(
 )
 """Names of scorers that are computed without a language model."""
 
+EVALUATED = _words(
+    "score eval evaluation faithfulness faithful groundedness grounded hallucination relevance "
+    "relevancy relevant correctness coherence completeness conciseness helpfulness fluency "
+    "accuracy precision recall similarity"
+)
+"""Words in the names that evaluation programs give to their scores."""
+
 ADJUDICATED = _words("adjudicated adjudication consensus gold golden")
 """Names of scorers that decided between people, in a column of scorers."""
 
@@ -167,9 +174,9 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
     ),
     "query": (
         *("query_id", "question_id", "prompt_id", "qid", "query", "question", "prompt"),
-        *("user_input", "input", "instruction", "frage_id", "frage", "anfrage", "pregunta_id"),
-        *("pregunta", "consulta", "requete", "domanda_id", "domanda", "pergunta", "q"),
-        *("topic_id", "topic"),
+        *("user_input", "input", "inputs", "frage_id", "frage", "anfrage", "pregunta_id"),
+        *("instruction", "pregunta", "consulta", "requete", "domanda_id", "domanda", "pergunta"),
+        *("q", "topic_id", "topic"),
     ),
     "system": (
         *("system", "model", "system_name", "model_name", "system_id", "model_id", "sys"),
