@@ -14,7 +14,7 @@ from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
 from analysis.statistics.agreement.alternative_annotator import (
     Alignment,
     AlternativeAnnotator,
@@ -157,41 +157,28 @@ STATISTICS = (
 )
 
 
-def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
-    """The alternative annotator test, a constant judge below each construct's judges."""
-    built, select = TableBuilder(), analysis.estimates.select
-    rates = select("alt_test_winning_rate")
-    if not any(e.defined for e in rates):
-        # That two raters are too few is stated once, in the section on what is not established.
-        return
-    for e in rates:
-        constant = e.scorers[0] == CONSTANT
-        advantage = next(
-            (
-                a
-                for a in select("alt_test_advantage_probability", construct=e.constructs[0])
-                if a.scorers[0] == e.scorers[0] and a.params["alignment"] == e.params["alignment"]
-            ),
-            None,
-        )
-        built.add(
-            e.constructs[0],
-            "a constant: the mean of all ratings" if constant else e.scorers[0],
-            str(e.params["alignment"]).replace("_", " "),
-            built.number(e, ".0%"),
-            built.number(advantage, ".2f"),
-            str(e.params.get("passed") or ""),
-            str(e.n_raters),
-        )
-    epsilon = analysis.options.alt_test_epsilon
-    yield built.table(
-        "alternative-annotator",
-        "Can the judge replace a rater?",
-        "Alternative annotator test: share of raters that the judge may replace (half or more "
-        "passes), and how often it is at least as close to the other raters as the left-out rater. "
-        f"Allowance epsilon {epsilon:g}; p-values clustered by query and adjusted over raters. "
-        "Where a constant passes as well, the judge's pass is withheld.",
-        ("Construct", "Scorer", "Closeness", analysis.headings["alt_test_winning_rate"],
-         analysis.headings["alt_test_advantage_probability"], "Passed", "Raters"),
-        heads=2,
-    )  # fmt: skip
+def _where_any_is_defined(analysis: Analysis) -> Iterator[Row]:
+    """That two raters are too few is stated once, in the section on what is not established."""
+    rows = list(each("alt_test_winning_rate", "scorers", "alignment")(analysis))
+    if any(row.estimate.defined for row in rows):
+        yield from rows
+
+
+def _named(row: Row) -> str:
+    constant = row.scorer == CONSTANT
+    return "a constant: the mean of all ratings" if constant else row.scorer
+
+
+alternative_annotator_table = TableOf(
+    "alternative-annotator",
+    "Can the judge replace a rater?",
+    "Alternative annotator test: share of raters that the judge may replace (half or more "
+    "passes), and how often it is at least as close to the other raters as the left-out rater. "
+    "Allowance epsilon {alt_test_epsilon:g}; p-values clustered by query and adjusted over "
+    "raters. Where a constant passes as well, the judge's pass is withheld.",
+    _where_any_is_defined,
+    ("construct", in_words("Scorer", _named),
+     in_words("Closeness", lambda row: row.where["alignment"].replace("_", " ")),
+     formatted("alt_test_winning_rate", ".0%"), formatted("alt_test_advantage_probability", ".2f"),
+     param("passed", "Passed"), "raters"),
+)  # fmt: skip

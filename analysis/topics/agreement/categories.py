@@ -16,6 +16,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words
 from analysis.statistics.agreement.category_agreement import (
     categories_of,
     confusion,
@@ -268,62 +269,39 @@ _BETWEEN = {
 }
 
 
-def kappas_table(analysis: Analysis) -> Iterator[Table]:
-    """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
-    built, select = TableBuilder(), analysis.estimates.select
-    kappa = analysis.headings["cohen_kappa"]
-    for construct in analysis.rated:
-        for between, name in _BETWEEN.items():
-            where = {"construct": construct, "between": between}
-            squares = {e.scorers: e for e in select("cohen_kappa", weights="quadratic", **where)}
-            for unweighted in select("cohen_kappa", weights="none", **where):
-                scorer = "people" if between == "rater_rater" else unweighted.scorers[0]
-                built.add(
-                    construct,
-                    scorer,
-                    name,
-                    built.r(unweighted),
-                    built.r(squares.get(unweighted.scorers)),
-                    f"{unweighted.n_responses:,}",
-                )
-    yield built.table(
-        "kappas",
-        "Agreement on values",
-        "Cohen's kappa on equal values, and with squared distances as weights where values are "
-        "ordered; averaged over the raters, or over their pairs.",
-        ("Construct", "Scorer", "Compared", kappa, f"{kappa}, quadratic", "Responses"),
-        heads=3,
-    )
+def _scorer_or_people(row: Row) -> str:
+    return "people" if row.where["between"] == "rater_rater" else row.scorer
 
 
-def against_a_rater(analysis: Analysis) -> Iterator[Table]:
-    """Equal categories, and the kappas of judge and rater."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for e in analysis.estimates.select("equal_categories"):
-        where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
-        difference = first("kappa_difference", **where)
-        built.add(
-            e.constructs[0],
-            e.scorers[0],
-            built.number(e, ".0%"),
-            built.r(first("judge_kappa", **where)),
-            built.r(first("rater_kappa", **where)),
-            built.r(difference),
-            f"{difference.n_responses if difference else 0:,}",
-        )
-    yield built.table(
-        "categories",
-        "The same categories as people",
-        "Share of people's ratings in the category that the judge chose; Cohen's kappa of the "
-        "judge with a rater and of two raters, on responses that all three categorized, pooled "
-        "over pairs of raters. The scale is nominal: figures that need an order or distances of "
-        "values are left out.",
-        ("Construct", "Scorer",
-         *(analysis.headings[name]
-           for name in ("equal_categories", "judge_kappa", "rater_kappa", "kappa_difference")),
-         "Responses"),
-        heads=2,
-    )  # fmt: skip
+kappas_table = TableOf(
+    "kappas",
+    "Agreement on values",
+    "Cohen's kappa on equal values, and with squared distances as weights where values are "
+    "ordered; averaged over the raters, or over their pairs.",
+    each("cohen_kappa", "scorers", "between", weights="none"),
+    ("construct", in_words("Scorer", _scorer_or_people),
+     in_words("Compared", lambda row: _BETWEEN[row.where["between"]]), "cohen_kappa",
+     coefficient("cohen_kappa", "{cohen_kappa}, quadratic", weights="quadratic"), "responses"),
+    heads=3,
+)  # fmt: skip
+
+
+def _responses_of_all(row: Row) -> str:
+    difference = row.first("kappa_difference")
+    return f"{difference.n_responses if difference else 0:,}"
+
+
+against_a_rater = TableOf(
+    "categories",
+    "The same categories as people",
+    "Share of people's ratings in the category that the judge chose; Cohen's kappa of the "
+    "judge with a rater and of two raters, on responses that all three categorized, pooled "
+    "over pairs of raters. The scale is nominal: figures that need an order or distances of "
+    "values are left out.",
+    each("equal_categories"),
+    ("construct", "scorer", formatted("equal_categories", ".0%"), "judge_kappa", "rater_kappa",
+     "kappa_difference", in_words("Responses", _responses_of_all)),
+)  # fmt: skip
 
 
 def confusions(analysis: Analysis) -> Iterator[Table]:

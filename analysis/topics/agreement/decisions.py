@@ -19,6 +19,7 @@ from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import TableOf, each, formatted, param
 from analysis.statistics.agreement.choice_regret import METHOD, choice_regret, regret_of
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
@@ -248,33 +249,20 @@ _WORDS = {
 }
 
 
-def decisions_table(analysis: Analysis) -> Iterator[Table]:
-    """How many pairs of systems each construct's judge and people decide alike."""
-    built, first = TableBuilder(), analysis.estimates.first
-    soft = analysis.headings["soft_pairwise_accuracy"]
-    for e in analysis.estimates.select("decision_agreement"):
-        where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
-        counts = (
-            str(e.params[name])
-            for name in ("pairs", "same", "neither", "people_only", "judge_only", "opposite",
-                         "undecided")
-        )  # fmt: skip
-        built.add(
-            e.constructs[0], e.scorers[0], built.number(e, ".0%"), *counts,
-            built.r(first("soft_pairwise_accuracy", **where)),
-        )  # fmt: skip
-    yield built.table(
-        "decisions",
-        "The same decisions on pairs of systems",
-        "Two systems differ significantly where the simultaneous interval of their mean paired "
-        "difference excludes 0, on the responses that both judge and people scored. Both, "
-        "neither, people only, judge only: by whose values they do. Opposite: by both, in "
-        f"opposite directions. Undecided: an interval is missing. {soft}: 1 minus the mean "
-        "difference of the p-values of judge and people.",
-        ("Construct", "Scorer", analysis.headings["decision_agreement"], "Pairs", "Both", "Neither",
-         "People only", "Judge only", "Opposite", "Undecided", soft),
-        heads=2,
-    )  # fmt: skip
+decisions_table = TableOf(
+    "decisions",
+    "The same decisions on pairs of systems",
+    "Two systems differ significantly where the simultaneous interval of their mean paired "
+    "difference excludes 0, on the responses that both judge and people scored. Both, "
+    "neither, people only, judge only: by whose values they do. Opposite: by both, in "
+    "opposite directions. Undecided: an interval is missing. {soft_pairwise_accuracy}: 1 minus "
+    "the mean difference of the p-values of judge and people.",
+    each("decision_agreement"),
+    ("construct", "scorer", formatted("decision_agreement", ".0%"), param("pairs", "Pairs"),
+     param("same", "Both"), param("neither", "Neither"), param("people_only", "People only"),
+     param("judge_only", "Judge only"), param("opposite", "Opposite"),
+     param("undecided", "Undecided"), "soft_pairwise_accuracy"),
+)  # fmt: skip
 
 
 def disagreements_table(analysis: Analysis) -> Iterator[Table]:

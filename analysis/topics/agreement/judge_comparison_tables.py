@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import TableOf, each, formatted, in_words, param
 from analysis.topics.agreement.judge_comparison import leading_measure
 
 #: Ids of statistics whose heading names a measure of judge_difference that has none of its own.
@@ -68,24 +69,17 @@ def _ranking(analysis: Analysis, construct: str, scope: str) -> list[Estimate]:
     )
 
 
-def ranks_table(analysis: Analysis) -> Iterator[Table]:
-    """Rank and group of each judge by construct."""
-    built = TableBuilder()
-    for e in sorted(analysis.estimates.select("judge_rank"), key=lambda e: (e.constructs, e.value)):
-        built.add(
-            e.constructs[0], e.scorers[0], built.number(e, ".0f"), str(e.params.get("group", "")),
-            SCOPES[e.scope],
-        )  # fmt: skip
-    yield built.table(
-        "judge-ranks",
-        "Judges in order",
-        "By tau-b with people, on nominal scales by kappa, on the responses that two judges both "
-        "scored. Brackets: the places that remain possible, from significant differences (Holm's "
-        "adjustment over all pairs of judges and constructs). Every judge of a group is "
-        "significantly better than every one of a later group.",
-        ("Construct", "Judge", analysis.headings["judge_rank"], "Group", "Pairs of responses"),
-        heads=2,
-    )
+ranks_table = TableOf(
+    "judge-ranks",
+    "Judges in order",
+    "By tau-b with people, on nominal scales by kappa, on the responses that two judges both "
+    "scored. Brackets: the places that remain possible, from significant differences (Holm's "
+    "adjustment over all pairs of judges and constructs). Every judge of a group is "
+    "significantly better than every one of a later group.",
+    each("judge_rank", sort=lambda e: (e.constructs, e.value)),
+    ("construct", "judge", formatted("judge_rank", ".0f"), param("group", "Group"),
+     in_words("Pairs of responses", lambda row: SCOPES[row.estimate.scope])),
+)  # fmt: skip
 
 
 def differences_table(analysis: Analysis) -> Iterator[Table]:

@@ -12,7 +12,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.interval import Interval
 from analysis.core.pairs import Scope
 from analysis.core.statistic import ORDER, Statistic, Target
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import TableOf, each, in_words, param
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement import few_queries
@@ -94,24 +94,24 @@ STATISTICS = (
 RATER = {"these_raters": "one of these raters", "raters_like_these": "a rater like these"}
 
 
-def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
-    """The judge's distance from a rater against the declared margin."""
-    built = TableBuilder()
-    scopes = {"within_query": "within a query", "pooled": "pooled"}
-    for e in analysis.estimates.select("non_inferiority"):
-        built.add(
-            e.constructs[0], e.scorers[0], scopes[e.scope], RATER[e.target or "these_raters"],
-            built.r(e), f"{e.params['margin']:g}",
-            str(e.params.get("non_inferior") or ""), f"{e.n_queries:,}",
-        )  # fmt: skip
+def _bound(analysis: Analysis) -> str:
     level = analysis.options.level
-    yield built.table(
-        "non-inferiority",
-        "No worse than a rater, by the declared margin",
-        "Judge minus rater, Kendall's tau-b with the mean of the other raters. Brackets: "
-        f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
-        f"no worse where it is above minus the margin.{few_queries.non_inferior(analysis)}",
-        ("Construct", "Scorer", "Scope", "Compared with", analysis.headings["non_inferiority"],
-         "Margin", "No worse", "Queries"),
-        heads=4,
-    )  # fmt: skip
+    return (
+        f" Brackets: {2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the "
+        "judge is no worse where it is above minus the margin."
+        f"{few_queries.non_inferior(analysis)}"
+    )
+
+
+non_inferiority_table = TableOf(
+    "non-inferiority",
+    "No worse than a rater, by the declared margin",
+    "Judge minus rater, Kendall's tau-b with the mean of the other raters.",
+    each("non_inferiority", "scope"),
+    ("construct", "scorer", "scope",
+     in_words("Compared with", lambda row: RATER[row.estimate.target or "these_raters"]),
+     "non_inferiority", param("margin", "Margin", "g"), param("non_inferior", "No worse"),
+     "queries"),
+    heads=4,
+    note=_bound,
+)  # fmt: skip

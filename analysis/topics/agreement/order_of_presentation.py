@@ -14,7 +14,7 @@ from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.render.formatting import between, percent
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import TableOf, count, each, formatted
 from analysis.statistics.agreement.paired_statistics import mean_of
 
 
@@ -89,31 +89,16 @@ STATISTICS = (
 )
 
 
-def order_table(analysis: Analysis) -> Iterator[Table]:
-    """How often the order of presentation decided, by construct and judge."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("order_consistency"):
-        construct, scorer = e.constructs[0], e.scorers[0]
-        bias = analysis.estimates.first("position_bias", construct=construct, scorer=scorer)
-        built.add(
-            construct,
-            scorer,
-            built.number(e, ".1%"),
-            built.number(bias, "+.1%"),
-            f"{e.n_responses:,}",
-            f"{e.n_dropped:,}",
-        )
-    headings = analysis.headings
-    yield built.table(
-        "order-of-presentation",
-        "Pairs asked in both orders",
-        "How often a judge makes the same choice whichever response is shown first, and how much "
-        "more often it chooses the first than the second. Different choices count as a tie among "
-        "the preferences. A judge that guesses makes the same choice in half of the pairs.",
-        ("Construct", "Judge", headings["order_consistency"], headings["position_bias"], "Pairs",
-         "Without a choice"),
-        heads=2,
-    )  # fmt: skip
+order_table = TableOf(
+    "order-of-presentation",
+    "Pairs asked in both orders",
+    "How often a judge makes the same choice whichever response is shown first, and how much "
+    "more often it chooses the first than the second. Different choices count as a tie among "
+    "the preferences. A judge that guesses makes the same choice in half of the pairs.",
+    each("order_consistency"),
+    ("construct", "judge", formatted("order_consistency", ".1%"),
+     formatted("position_bias", "+.1%"), "pairs", count("n_dropped", "Without a choice")),
+)  # fmt: skip
 
 
 def reading(analysis: Analysis) -> Iterator[str]:

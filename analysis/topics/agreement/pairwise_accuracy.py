@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
     PairwiseAccuracy,
@@ -124,46 +123,29 @@ STATISTICS = (
 )
 
 
-_PAIR_SCOPES = {
-    "within_query": "within a query",
-    "pooled": "pooled",
-    "between_queries": "between queries",
-}
+def _best_threshold(row: Row) -> str:
+    return _threshold(row.first("pairwise_accuracy", calibration="in_sample"))
 
 
-def pairwise_table(analysis: Analysis) -> Iterator[Table]:
-    """Accuracy raw, at the best tie threshold, and with thresholds of other queries."""
-    built, first = TableBuilder(), analysis.estimates.first
-    accuracy = analysis.headings["pairwise_accuracy"]
-    for data, scorer, _, _ in analysis.context.scored():
-        construct = data.construct
-        for scope, name in _PAIR_SCOPES.items():
-            where = {"construct": construct, "scorer": scorer, "scope": scope}
-            raw, best, outside = (
-                first("pairwise_accuracy", calibration=kind, **where)
-                for kind in ("none", "in_sample", "out_of_fold")
-            )
-            if raw is None:
-                continue
-            built.add(
-                construct, scorer, name, built.number(first("concordance", **where), ".1%"),
-                built.number(raw, ".1%"), built.number(best, ".1%"),
-                _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
-            )  # fmt: skip
-    yield built.table(
-        "pairwise-accuracy",
-        "Which of two responses is better",
-        f"{analysis.headings['concordance']}: of the pairs that people do not tie, with half of "
-        "those that the judge ties. "
-        f"{accuracy}: of all pairs; one that people tie is right only if "
-        "the judge ties it. With a threshold, scores that differ by no more than it are tied. Best "
-        "threshold: the best one for these data, which makes the share too high. Out of fold: "
-        "thresholds chosen on other queries, on pairs inside a fold.",
-        ("Construct", "Scorer", "Scope", analysis.headings["concordance"],
-         f"{accuracy}, as scored", f"{accuracy}, best threshold",
-         "Threshold", f"{accuracy}, out of fold", "Pairs"),
-        heads=3,
-    )  # fmt: skip
+pairwise_table = TableOf(
+    "pairwise-accuracy",
+    "Which of two responses is better",
+    "{concordance}: of the pairs that people do not tie, with half of those that the judge ties. "
+    "{pairwise_accuracy}: of all pairs; one that people tie is right only if the judge ties it. "
+    "With a threshold, scores that differ by no more than it are tied. Best threshold: the best "
+    "one for these data, which makes the share too high. Out of fold: thresholds chosen on other "
+    "queries, on pairs inside a fold.",
+    each("pairwise_accuracy", "scope", calibration="none"),
+    ("construct", "scorer", "scope", formatted("concordance", ".1%"),
+     formatted("pairwise_accuracy", ".1%", "{pairwise_accuracy}, as scored"),
+     formatted("pairwise_accuracy", ".1%", "{pairwise_accuracy}, best threshold",
+            calibration="in_sample"),
+     in_words("Threshold", _best_threshold),
+     formatted("pairwise_accuracy", ".1%", "{pairwise_accuracy}, out of fold",
+            calibration="out_of_fold"),
+     param("pairs", "Pairs", ",")),
+    heads=3,
+)  # fmt: skip
 
 
 def _threshold(best: Estimate | None) -> str:

@@ -9,13 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, coefficient, count, each, formatted, in_words
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import differences_of, pairs_of, queries_of
@@ -217,35 +216,26 @@ STATISTICS = (
 )
 
 
-def preferences_table(analysis: Analysis) -> Iterator[Table]:
-    """Preferences: raters with each other, scorers' differences with raters."""
-    built, first = TableBuilder(), analysis.estimates.first
-    near_heading = analysis.headings["agreement_within"]
-    for r in analysis.estimates.select("pearson", on="preferences"):
-        construct, scorers = r.constructs[0], r.scorers
-        rho = next(
-            e
-            for e in analysis.estimates.select("spearman", construct=construct, on="preferences")
-            if e.scorers == scorers
-        )
-        near = first("agreement_within", construct=construct, scorer=scorers[0])
-        among = "repeated_by" not in r.params
-        built.add(
-            construct,
-            scorers[0],
-            " and ".join(scorers[1:]),
-            built.r(r),
-            built.r(rho),
-            built.number(near, ".1%") if among and near and near.scorers == scorers else "",
-            f"{r.n_responses:,}",
-        )
-    yield built.table(
-        "preferences",
-        "Preferences",
-        "Correlation of two raters' preferences, and of a scorer's difference (score of response b "
-        "minus score of a) with the raters' preferences; there every pair counts once for each "
-        f"rater. {near_heading}: share of pairs on which the raters differ by one point at most.",
-        ("Construct", "Of", "With", analysis.headings["pearson"], analysis.headings["spearman"],
-         near_heading, "n"),
-        heads=3,
-    )  # fmt: skip
+def _near(row: Row) -> Estimate | None:
+    """The share of pairs within one point, of raters with each other."""
+    if "repeated_by" in row.estimate.params:
+        return None
+    near = row.analysis.estimates.first(
+        "agreement_within", construct=row.construct, scorer=row.scorer
+    )
+    return near if near and near.scorers == row.estimate.scorers else None
+
+
+preferences_table = TableOf(
+    "preferences",
+    "Preferences",
+    "Correlation of two raters' preferences, and of a scorer's difference (score of response b "
+    "minus score of a) with the raters' preferences; there every pair counts once for each "
+    "rater. {agreement_within}: share of pairs on which the raters differ by one point at most.",
+    each("pearson", "scorers", on="preferences"),
+    ("construct", in_words("Of", lambda row: row.scorer),
+     in_words("With", lambda row: " and ".join(row.estimate.scorers[1:])), "pearson",
+     coefficient("spearman", on="preferences"), formatted(_near, ".1%", "{agreement_within}"),
+     count("n_responses", "n")),
+    heads=3,
+)  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
@@ -16,7 +15,7 @@ from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
 from analysis.core.tables import PreferenceTable
 from analysis.core.uncertainty import Transform
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import TableOf, each, formatted
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import pairs_of, queries_of
 
@@ -160,27 +159,14 @@ STATISTICS = (
 )
 
 
-def majority_table(analysis: Analysis) -> Iterator[Table]:
-    """How often judge and raters make the choice of most raters."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for e in analysis.estimates.select("majority_accuracy"):
-        where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
-        rater, apart = (
-            first(name, **where)
-            for name in ("rater_majority_accuracy", "majority_accuracy_difference")
-        )
-        built.add(
-            e.constructs[0], e.scorers[0], built.number(e, ".1%"),
-            built.number(rater, ".1%"), built.number(apart, "+.1%"), f"{e.n_responses:,}",
-        )  # fmt: skip
-    headings = analysis.headings
-    yield built.table(
-        "majority-accuracy",
-        "Choices against the majority of raters",
-        "Share of pairs on which the judge makes the choice of most raters, over both orders where "
-        "it was asked in both. A rater is held against the majority of the others, and the "
-        "difference is on the same pairs.",
-        ("Construct", "Judge", headings["majority_accuracy"],
-         headings["rater_majority_accuracy"], headings["majority_accuracy_difference"], "Pairs"),
-        heads=2,
-    )  # fmt: skip
+majority_table = TableOf(
+    "majority-accuracy",
+    "Choices against the majority of raters",
+    "Share of pairs on which the judge makes the choice of most raters, over both orders where "
+    "it was asked in both. A rater is held against the majority of the others, and the "
+    "difference is on the same pairs.",
+    each("majority_accuracy"),
+    ("construct", "judge", formatted("majority_accuracy", ".1%"),
+     formatted("rater_majority_accuracy", ".1%"), formatted("majority_accuracy_difference", "+.1%"),
+     "pairs"),
+)  # fmt: skip

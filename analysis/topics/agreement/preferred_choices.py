@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE, QueryStatistic, ratio
 from analysis.core.statistic import Statistic
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import TableOf, count, each, formatted
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import PAIR, differences_of, pairs_of, queries_of
 
@@ -209,46 +208,24 @@ STATISTICS = (
 )
 
 
-def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
-    """How often the better score goes with the preference."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("preference_accuracy"):
-        cell: Cell = built.number(e, ".1%")
-        construct, scorer = e.constructs[0], e.scorers[0]
-        kappa, ac1 = (
-            analysis.estimates.first(name, construct=construct, scorer=scorer)
-            for name in ("preference_kappa", "preference_ac1")
-        )
-        built.add(construct, scorer, cell, built.r(kappa), built.r(ac1), f"{e.n_responses:,}")
-    yield built.table(
-        "preference-accuracy",
-        "Which of two responses people prefer",
-        "Share of preferences whose sign is that of the difference of the scores; no preference is "
-        "right only with equal scores. A pair counts once for each rater.",
-        (
-            "Construct",
-            "Scorer",
-            analysis.headings["preference_accuracy"],
-            analysis.headings["preference_kappa"],
-            analysis.headings["preference_ac1"],
-            "Preferences",
-        ),
-        heads=2,
-    )
+preference_accuracy_table = TableOf(
+    "preference-accuracy",
+    "Which of two responses people prefer",
+    "Share of preferences whose sign is that of the difference of the scores; no preference is "
+    "right only with equal scores. A pair counts once for each rater.",
+    each("preference_accuracy"),
+    ("construct", "scorer", formatted("preference_accuracy", ".1%"), "preference_kappa",
+     "preference_ac1", count("n_responses", "Preferences")),
+)  # fmt: skip
 
 
-def choice_accuracy_table(analysis: Analysis) -> Iterator[Table]:
-    """How often a judge's choice is the response that people rated higher."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("choice_accuracy"):
-        cell: Cell = built.number(e, ".1%")
-        built.add(e.constructs[0], e.scorers[0], cell, f"{e.n_responses:,}", f"{e.n_dropped:,}")
-    yield built.table(
-        "choice-accuracy",
-        "Choices between two responses, and people's ratings of the two",
-        "Share of pairs on which a judge chooses the response that people rated higher, on "
-        "average. A tie is right only where people's means are equal, which is rare with several "
-        "raters. Without a choice: pairs on which an answer is missing or could not be read.",
-        ("Construct", "Judge", analysis.headings["choice_accuracy"], "Pairs", "Without a choice"),
-        heads=2,
-    )
+choice_accuracy_table = TableOf(
+    "choice-accuracy",
+    "Choices between two responses, and people's ratings of the two",
+    "Share of pairs on which a judge chooses the response that people rated higher, on "
+    "average. A tie is right only where people's means are equal, which is rare with several "
+    "raters. Without a choice: pairs on which an answer is missing or could not be read.",
+    each("choice_accuracy"),
+    ("construct", "judge", formatted("choice_accuracy", ".1%"), "pairs",
+     count("n_dropped", "Without a choice")),
+)  # fmt: skip

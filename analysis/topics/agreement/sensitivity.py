@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import mean_over
 from analysis.core.context import ComparedScores, Context
@@ -19,7 +18,7 @@ from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.formatting import correlation
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, coefficient, each, in_words, param
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
@@ -216,44 +215,31 @@ STATISTICS = (
     ),
 )
 
-_SCOPES = {"within_query": "within a query", "pooled": "pooled"}
+
+def _highest(row: Row) -> Estimate | None:
+    return row.first("agreement_without_one", end="high")
 
 
-def without_one_table(analysis: Analysis) -> Iterator[Table]:
-    """A row for each scorer, measure and unit."""
-    built = TableBuilder()
-    without = analysis.headings["agreement_without_one"]
-    records = analysis.estimates.select("agreement_without_one")
-    for low in records:
-        if low.params.get("end") == "high":
-            continue
-        unit, measure = str(low.params["left_out"]), str(low.params["measure"])
-        where = {"construct": low.constructs[0], "scorer": low.scorers[0], "scope": low.scope}
-        high = next(
-            (
-                e
-                for e in records
-                if e.params.get("end") == "high"
-                and (e.constructs, e.scorers) == (low.constructs, low.scorers)
-                and (e.params["left_out"], e.params["measure"]) == (unit, measure)
-            ),
-            None,
-        )
-        built.add(
-            where["construct"], where["scorer"], _SCOPES[low.scope], analysis.headings[measure],
-            f"one {unit}",
-            correlation(float(str(low.params["whole"]))),
-            built.r(low), Cell(str(low.params.get("name") or "")),
-            built.r(high), Cell("" if high is None else str(high.params["name"])),
-            str(low.params.get("undefined") or ""),
-        )  # fmt: skip
-    yield built.table(
-        "without-one",
-        "Agreement without one query, rater or system",
-        "Each query, rater and system is left out in turn: the lowest and the highest agreement "
-        "with the reference, and what was left out for it; undefined counts those without which "
-        "there is none. A wide range means that the figure rests on one of them.",
-        ("Construct", "Scorer", "Scope", "Measure", "Left out", "With all", f"{without}, lowest",
-         "Lowest without", f"{without}, highest", "Highest without", "Undefined"),
-        heads=5,
-    )  # fmt: skip
+def _without_highest(row: Row) -> str:
+    high = _highest(row)
+    return "" if high is None else str(high.params["name"])
+
+
+without_one_table = TableOf(
+    "without-one",
+    "Agreement without one query, rater or system",
+    "Each query, rater and system is left out in turn: the lowest and the highest agreement "
+    "with the reference, and what was left out for it; undefined counts those without which "
+    "there is none. A wide range means that the figure rests on one of them.",
+    each("agreement_without_one", "scorers", "scope", "measure", "left_out",
+         keep=lambda e: e.params.get("end") != "high"),
+    ("construct", "scorer", "scope", "measure",
+     in_words("Left out", lambda row: f"one {row.where['left_out']}"),
+     in_words("With all", lambda row: correlation(float(str(row.estimate.params["whole"])))),
+     coefficient("agreement_without_one", "{agreement_without_one}, lowest"),
+     param("name", "Lowest without"),
+     coefficient(_highest, "{agreement_without_one}, highest"),
+     in_words("Highest without", _without_highest),
+     in_words("Undefined", lambda row: str(row.estimate.params.get("undefined") or ""))),
+    heads=5,
+)  # fmt: skip

@@ -1,0 +1,278 @@
+"""Tables as declarations: what their rows are, and the estimate or the words of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Self
+
+from analysis.core.analysis import Analysis
+from analysis.core.context import ComparedScores
+from analysis.core.estimates import Estimate
+from analysis.render.table import Cell, Table, TableBuilder
+from study.base.scales import Scale
+
+#: Lists of an estimate that a row may fix as a whole, such as the two scorers of a pair.
+_EXACT = ("constructs", "scorers", "systems")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A row of a table: what its estimates have in common, and the one that it is made for.
+
+    `where` has arguments of `EstimateList.select`, and the whole of `scorers` or `systems` where
+    an estimate must have exactly these.
+    """
+
+    analysis: Analysis
+    where: Mapping[str, Any]
+    lead: Estimate | None = None
+
+    @classmethod
+    def of(cls, analysis: Analysis, lead: Estimate, *alike: str, **more: Any) -> Self:
+        """The row of an estimate: of its construct and scorer, and of the other fields `alike`.
+
+        These are `scope`, `scorers`, `systems` and params; `more` are further conditions.
+        """
+        where: dict[str, Any] = {}
+        if lead.constructs:
+            where["construct"] = lead.constructs[0]
+        if lead.scorers:
+            where["scorer"] = lead.scorers[0]
+        for name in alike:
+            where[name] = lead.params[name] if name in lead.params else getattr(lead, name)
+        return cls(analysis, {**where, **more}, lead)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The estimate that the row is made for."""
+        if self.lead is None:
+            raise ValueError("a column needs the estimate of its row, which has none")
+        return self.lead
+
+    @property
+    def construct(self) -> str:
+        """The construct of the row."""
+        return str(self.where["construct"])
+
+    @property
+    def scorer(self) -> str:
+        """The scorer of the row."""
+        return str(self.where["scorer"])
+
+    def first(self, statistic: str, **more: Any) -> Estimate | None:
+        """The first estimate of a statistic that matches the row and `more`."""
+        where = {**self.where, **more}
+        exact = {name: where.pop(name) for name in _EXACT if name in where}
+        return next(
+            (
+                e
+                for e in self.analysis.estimates.select(statistic, **where)
+                if all(getattr(e, name) == value for name, value in exact.items())
+            ),
+            None,
+        )
+
+
+#: What an estimate of a column is: a statistic's id, or a function of the row.
+Source = str | Callable[[Row], Estimate | None]
+
+Rows = Callable[[Analysis], Iterable[Row]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: its heading, a template as of `TableOf`, and the cell of each row."""
+
+    heading: str
+    cell: Callable[[Row, TableBuilder], Cell | str]
+
+
+@dataclass(frozen=True, eq=False)
+class TableOf:
+    """The declaration of a table, which a section lists among its tables.
+
+    A column is a `Column`, one of `COMMON`, or the id of a statistic that is a coefficient.
+    `title`, `caption` and headings are templates: `{id}` is the declared heading of a statistic,
+    `{name}` an option of the analysis, `{reference_words}` what judges are compared with. `note`
+    returns what the caption says beyond that. The first `heads` columns name the row; rows `in
+    detail` are not on the page that folds. Columns in which no row has a cell are left out.
+    """
+
+    key: str
+    title: str
+    caption: str
+    rows: Rows
+    columns: Sequence[Column | str]
+    heads: int = 2
+    note: Callable[[Analysis], str] = lambda _analysis: ""
+    detail: Callable[[Row], bool] = lambda _row: False
+
+    def __call__(self, analysis: Analysis) -> Iterator[Table]:
+        """The table of an analysis."""
+        built, words = TableBuilder(), _Words(analysis)
+        columns = [
+            COMMON.get(column) or coefficient(column) if isinstance(column, str) else column
+            for column in self.columns
+        ]
+        for row in self.rows(analysis):
+            built.add(*[column.cell(row, built) for column in columns], detail=self.detail(row))
+        yield built.table(
+            self.key,
+            self.title.format_map(words),
+            self.caption.format_map(words) + self.note(analysis),
+            [column.heading.format_map(words) for column in columns],
+            heads=self.heads,
+        )
+
+
+class _Words(dict[str, Any]):
+    """What a template may name, looked up when it does."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        super().__init__(analysis.headings, reference_words=analysis.reference_words)
+        self._options = analysis.options
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self._options, name)
+
+
+def each(
+    statistic: str,
+    *alike: str,
+    keep: Callable[[Estimate], bool] | None = None,
+    sort: Callable[[Estimate], Any] | None = None,
+    most: int | None = None,
+    **where: Any,
+) -> Rows:
+    """A row for each estimate of a statistic, or the first ones; `alike` as in `Row.of`."""
+
+    def rows(analysis: Analysis) -> Iterator[Row]:
+        found = [e for e in analysis.estimates.select(statistic, **where) if not keep or keep(e)]
+        for e in (sorted(found, key=sort) if sort else found)[:most]:
+            yield Row.of(analysis, e, *alike)
+
+    return rows
+
+
+def each_scorer(
+    lead: str,
+    keep: Callable[[ComparedScores], bool] = lambda _scored: True,
+    **choices: Iterable[str],
+) -> Rows:
+    """A row for each scorer of a construct, and of `choices` such as scopes, if it has a `lead`."""
+
+    def rows(analysis: Analysis) -> Iterator[Row]:
+        for one in filter(keep, analysis.context.scored()):
+            for chosen in product(*choices.values()):
+                where = dict(zip(choices, chosen, strict=True))
+                row = Row(analysis, {"construct": one.construct, "scorer": one.scorer, **where})
+                e = row.first(lead)
+                if e is not None:
+                    yield replace(row, lead=e)
+
+    return rows
+
+
+def each_rated(analysis: Analysis) -> Iterator[Row]:
+    """A row for each construct that people rated."""
+    for construct in analysis.rated:
+        yield Row(analysis, {"construct": construct})
+
+
+def in_words(heading: str, words: str | Callable[[Row], Cell | str | None]) -> Column:
+    """A column of words or counts.
+
+    `words` are a function of the row, or a template in which `e` is the estimate of the row, such
+    as '{e.n_responses:,}'.
+    """
+    if isinstance(words, str):
+        template = words
+        return Column(heading, lambda row, _built: template.format(e=row.estimate))
+    function = words
+    return Column(heading, lambda row, _built: function(row) or "")
+
+
+def param(name: str, heading: str, form: str = "") -> Column:
+    """A param of the row's estimate in a format, if it has any."""
+
+    def words(row: Row) -> str:
+        value = row.estimate.params.get(name)
+        return "" if value is None else f"{value:{form}}"
+
+    return in_words(heading, words)
+
+
+def count(name: str, heading: str) -> Column:
+    """A count of the row's estimate, such as `n_responses`."""
+    return in_words(heading, f"{{e.{name}:,}}")
+
+
+def coefficient(source: Source, heading: str = "", **where: Any) -> Column:
+    """A correlation or a coefficient of agreement."""
+    return Column(
+        heading or f"{{{source}}}", lambda row, built: built.r(_found(row, source, where))
+    )
+
+
+def formatted(source: Source, form: str, heading: str = "", **where: Any) -> Column:
+    """Any figure in a format such as '.1%' or ',.0f'."""
+    return Column(
+        heading or f"{{{source}}}",
+        lambda row, built: built.number(_found(row, source, where), form),
+    )
+
+
+def human_scale(row: Row) -> Scale | None:
+    """People's scale on the construct of a row."""
+    return row.analysis.context.human_scale(row.construct)
+
+
+def scorer_scale(row: Row) -> Scale | None:
+    """The scale of a row's scorer on its construct."""
+    return row.analysis.scores.scale(row.construct, row.scorer)
+
+
+def in_points(
+    source: Source,
+    heading: str = "",
+    scale: Callable[[Row], Scale | None] = human_scale,
+    **where: Any,
+) -> Column:
+    """A figure in points of a scale, with a decimal more than in a sentence."""
+    return Column(
+        heading or f"{{{source}}}",
+        lambda row, built: built.points(_found(row, source, where), scale(row)),
+    )
+
+
+def _found(row: Row, source: Source, where: Mapping[str, Any]) -> Estimate | None:
+    """The estimate of a column; of the statistic that the row is made for, that of the row."""
+    if not isinstance(source, str):
+        return source(row)
+    if not where and row.lead is not None and row.lead.statistic == source:
+        return row.lead
+    return row.first(source, **where)
+
+
+_SCOPES = {
+    "within_query": "within a query",
+    "pooled": "pooled",
+    "between_queries": "between queries",
+    "system_level": "between systems",
+}
+
+#: Columns of many tables: what a row is about, and the counts of its estimate.
+COMMON = {
+    "construct": in_words("Construct", lambda row: row.construct),
+    "scorer": in_words("Scorer", lambda row: row.scorer),
+    "judge": in_words("Judge", lambda row: row.scorer),
+    "system": in_words("System", "{e.systems[0]}"),
+    "scope": in_words("Scope", lambda row: _SCOPES[row.where["scope"]]),
+    "measure": in_words("Measure", lambda row: row.analysis.headings[row.where["measure"]]),
+    "responses": count("n_responses", "Responses"),
+    "queries": count("n_queries", "Queries"),
+    "pairs": count("n_responses", "Pairs"),
+    "raters": in_words("Raters", "{e.n_raters}"),
+}
