@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic, ratio, sums_by_query
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import between, correlation, listed
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import TableOf, each, formatted, in_words, param
 from analysis.statistics.reliability.alpha import alpha_of_weights
 
 
@@ -115,46 +114,30 @@ def _share(marks: _Marks, place: int, n_queries: int) -> QueryStatistic:
     return QueryStatistic(weighted_statistic, sums[:, 1] > 0, responses)
 
 
-def agreement_on_sentences(analysis: Analysis) -> Iterator[Table]:
-    """Alpha on sentences by construct."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("sentence_alpha"):
-        built.add(
-            e.constructs[0],
-            built.r(e),
-            str(e.n_raters),
-            f"{e.n_responses:,}",
-            *(f"{e.params[name]:,}" for name in ("sentences", "marked_by_any", "marked_by_all")),
-        )
-    yield built.table(
-        "sentence-agreement",
-        "Marks on sentences",
-        "Whether raters mark the same sentences of a response: Krippendorff's alpha, nominal, with "
-        "the sentence as the unit (marked or not) and an interval for these raters, clustered by "
-        "query. Sentences are those with the answers of two raters or more; of these, some were "
-        "marked by one rater at least, and some by all who answered.",
-        ("Construct", analysis.headings["sentence_alpha"], "Raters", "Responses", "Sentences",
-         "Marked by any", "Marked by all"),
-    )  # fmt: skip
+agreement_on_sentences = TableOf(
+    "sentence-agreement",
+    "Marks on sentences",
+    "Whether raters mark the same sentences of a response: Krippendorff's alpha, nominal, with "
+    "the sentence as the unit (marked or not) and an interval for these raters, clustered by "
+    "query. Sentences are those with the answers of two raters or more; of these, some were "
+    "marked by one rater at least, and some by all who answered.",
+    each("sentence_alpha"),
+    ("construct", "sentence_alpha", "raters", "responses", param("sentences", "Sentences", ","),
+     param("marked_by_any", "Marked by any", ","), param("marked_by_all", "Marked by all", ",")),
+    heads=1,
+)  # fmt: skip
 
 
-def marks_by_rater(analysis: Analysis) -> Iterator[Table]:
-    """The share of sentences that each rater marks."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("sentence_marked_share"):
-        sentences: Any = e.params["sentences"]
-        built.add(
-            e.constructs[0], e.scorers[0], built.number(e, ".0%"), f"{sentences:,}",
-            f"{e.n_responses:,}",
-        )  # fmt: skip
-    yield built.table(
-        "sentence-marks-by-rater",
-        "Share of sentences that a rater marks",
-        "Of the sentences that a rater looked through and answered for, the share that the rater "
-        "marked, with an interval clustered by query.",
-        ("Construct", "Rater", analysis.headings["sentence_marked_share"], "Sentences",
-         "Responses"),
-    )  # fmt: skip
+marks_by_rater = TableOf(
+    "sentence-marks-by-rater",
+    "Share of sentences that a rater marks",
+    "Of the sentences that a rater looked through and answered for, the share that the rater "
+    "marked, with an interval clustered by query.",
+    each("sentence_marked_share"),
+    ("construct", in_words("Rater", "{e.scorers[0]}"), formatted("sentence_marked_share", ".0%"),
+     param("sentences", "Sentences", ","), "responses"),
+    heads=1,
+)  # fmt: skip
 
 
 def reading(analysis: Analysis) -> Iterator[str]:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed
 from analysis.render.table import Cell, Table, TableBuilder, scorer_estimate
+from analysis.render.table_of import (
+    Row,
+    TableOf,
+    coefficient,
+    count,
+    each,
+    each_rated,
+    formatted,
+    in_points,
+    in_words,
+    param,
+    scorer_scale,
+)
 from analysis.topics.reliability.raters import source_rows
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
@@ -23,91 +37,64 @@ _COMPONENTS = (
 )
 
 
-_DESIGNS = (50, 100, 200, 400)
-_SCALE_USES = ("centered", "ranks")
-_LEVELS = ("interval", "ordinal", "nominal")
+def _with_reliability(analysis: Analysis) -> Iterator[Row]:
+    """A row for each construct, with the estimate whose numbers of raters and responses it has."""
+    for row in each_rated(analysis):
+        counted = row.first("icc", form="A,1") or row.first("krippendorff_alpha", level="nominal")
+        if analysis.rated[row.construct].raters and counted is not None:
+            yield Row(analysis, row.where, counted)
 
 
-def reliability(analysis: Analysis) -> Iterator[Table]:
-    """How far people agree among themselves."""
-    built, first = TableBuilder(), analysis.estimates.first
-    alpha, icc = (analysis.headings[name] for name in ("krippendorff_alpha", "icc"))
-    for construct, data in analysis.rated.items():
-        single = first("icc", construct=construct, form="A,1")
-        counted = single or first("krippendorff_alpha", construct=construct, level="nominal")
-        if not data.raters or counted is None:
-            continue
-        average = first("icc", construct=construct, form="A,k")
-        k = average.params.get("k") if average else None
-        built.add(
-            construct,
-            *(
-                built.r(first("krippendorff_alpha", construct=construct, level=level))
-                for level in _LEVELS
-            ),
-            built.r(single),
-            built.r(average),
-            f"{k:.1f}" if isinstance(k, float) else "",
-            built.r(first("icc", construct=construct, form="C,1")),
-            built.r(first("icc", construct=construct, form="1,1")),
-            str(counted.n_raters),
-            f"{counted.n_responses:,}",
-        )
-    yield built.table(
-        "human-reliability",
-        "People among themselves",
-        "Krippendorff's alpha at three levels of measurement (intervals for these raters), and "
-        "intraclass correlations (intervals for raters like these): of one rater, ICC(A,1) or "
-        "ICC(2,1); of the mean of k raters, ICC(A,k) or ICC(2,k), k the harmonic mean number of "
-        "ratings a response; of one rater, severity aside, ICC(C,1) or ICC(3,1); of one rating by "
-        "any rater, ICC(1) or ICC(1,1).",
-        ("Construct", *(f"{alpha}, {level}" for level in _LEVELS), f"{icc}(A,1)", f"{icc}(A,k)",
-         "k", f"{icc}(C,1)", f"{icc}(1)", "Raters", "Responses"),
-    )  # fmt: skip
+def _k(row: Row) -> str:
+    average = row.first("icc", form="A,k")
+    k = average.params.get("k") if average else None
+    return f"{k:.1f}" if isinstance(k, float) else ""
 
 
-def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
-    """Equal and distant ratings, agreement beyond chance, and how far one rating may be off."""
-    built, first = TableBuilder(), analysis.estimates.first
-    headings = analysis.headings
-    for construct, data in analysis.rated.items():
-        if len(data.raters) < 2:
-            continue
-        scale = analysis.context.human_scale(construct)
-        built.add(
-            construct,
-            built.number(first("raw_agreement", construct=construct), ".0%"),
-            built.points(first("mean_absolute_difference", construct=construct), scale),
-            built.points(first("sem", construct=construct, kind="agreement"), scale),
-            built.r(first("conger_kappa", construct=construct, weights="unweighted")),
-            built.r(first("conger_kappa", construct=construct, weights="linear")),
-            built.r(first("weighted_kappa", construct=construct)),
-            built.r(first("fleiss_kappa", construct=construct)),
-            built.r(first("gwet_ac", construct=construct, weights="unweighted")),
-            built.r(first("gwet_ac", construct=construct, weights="quadratic")),
-            built.r(first("brennan_prediger", construct=construct)),
-            *(
-                built.r(first("alpha_by_scale_use", construct=construct, values=use))
-                for use in _SCALE_USES
-            ),
-        )
-    yield built.table(
-        "human-agreement",
-        "Two ratings of one response",
-        "Share of equal pairs of ratings and their mean distance; SEM, the standard error of one "
-        "rating in points (interval for raters like these, the others for these raters); kappa "
-        "without weights (equal ratings only, so that it is near 0 on many points), with linear "
-        "and with quadratic weights (Conger; Cohen's for two raters); on scales of at most 11 "
-        "levels also Fleiss's kappa, Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; "
-        "interval alpha once each rater's severity is taken out, and on ranks within each rater.",
-        ("Construct",
-         *(headings[name] for name in ("raw_agreement", "mean_absolute_difference", "sem",
-                                       "conger_kappa")),
-         f"{headings['conger_kappa']}, linear", headings["weighted_kappa"],
-         headings["fleiss_kappa"],
-         *(f"{headings['gwet_ac']}{number}" for number in (1, 2)), headings["brennan_prediger"],
-         *(f"{headings['alpha_by_scale_use']}, {use}" for use in _SCALE_USES)),
-    )  # fmt: skip
+reliability = TableOf(
+    "human-reliability",
+    "People among themselves",
+    "Krippendorff's alpha at three levels of measurement (intervals for these raters), and "
+    "intraclass correlations (intervals for raters like these): of one rater, ICC(A,1) or "
+    "ICC(2,1); of the mean of k raters, ICC(A,k) or ICC(2,k), k the harmonic mean number of "
+    "ratings a response; of one rater, severity aside, ICC(C,1) or ICC(3,1); of one rating by "
+    "any rater, ICC(1) or ICC(1,1).",
+    _with_reliability,
+    ("construct",
+     *(coefficient("krippendorff_alpha", f"{{krippendorff_alpha}}, {level}", level=level)
+       for level in ("interval", "ordinal", "nominal")),
+     coefficient("icc", "{icc}(A,1)", form="A,1"), coefficient("icc", "{icc}(A,k)", form="A,k"),
+     in_words("k", _k), coefficient("icc", "{icc}(C,1)", form="C,1"),
+     coefficient("icc", "{icc}(1)", form="1,1"), "raters", "responses"),
+    heads=1,
+)  # fmt: skip
+
+
+def _of_several_raters(analysis: Analysis) -> Iterator[Row]:
+    for row in each_rated(analysis):
+        if len(analysis.rated[row.construct].raters) > 1:
+            yield row
+
+
+agreement_of_pairs = TableOf(
+    "human-agreement",
+    "Two ratings of one response",
+    "Share of equal pairs of ratings and their mean distance; SEM, the standard error of one "
+    "rating in points (interval for raters like these, the others for these raters); kappa "
+    "without weights (equal ratings only, so that it is near 0 on many points), with linear "
+    "and with quadratic weights (Conger; Cohen's for two raters); on scales of at most 11 "
+    "levels also Fleiss's kappa, Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; "
+    "interval alpha once each rater's severity is taken out, and on ranks within each rater.",
+    _of_several_raters,
+    ("construct", formatted("raw_agreement", ".0%"), in_points("mean_absolute_difference"),
+     in_points("sem", kind="agreement"), coefficient("conger_kappa", weights="unweighted"),
+     coefficient("conger_kappa", "{conger_kappa}, linear", weights="linear"), "weighted_kappa",
+     "fleiss_kappa", coefficient("gwet_ac", "{gwet_ac}1", weights="unweighted"),
+     coefficient("gwet_ac", "{gwet_ac}2", weights="quadratic"), "brennan_prediger",
+     *(coefficient("alpha_by_scale_use", f"{{alpha_by_scale_use}}, {use}", values=use)
+       for use in ("centered", "ranks"))),
+    heads=1,
+)  # fmt: skip
 
 
 def raters(analysis: Analysis) -> Iterator[Table]:
@@ -178,37 +165,25 @@ def _first_only(analysis: Analysis) -> str:
     return f" The first {RATERS_SHOWN} of {most} raters." if most > RATERS_SHOWN else ""
 
 
-def repeats(analysis: Analysis) -> Iterator[Table]:
-    """Each scorer against itself."""
-    built = TableBuilder()
-    by_scorer: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for e in analysis.estimates.select("repeat_agreement"):
-        measures = by_scorer.setdefault((e.constructs[0], e.scorers[0]), {})
-        measures[str(e.params["measure"])] = e
+def _judges_first(analysis: Analysis) -> Iterator[Row]:
+    """As many rows as can be read."""
     kinds = analysis.scorer_kinds
-    # Judges first, and as many rows as can be read.
-    ordered = sorted(by_scorer, key=lambda key: (key[0], kinds.get(key[1]) != "judge"))
-    for construct, scorer in ordered[: 2 * RATERS_SHOWN]:
-        measures = by_scorer[construct, scorer]
-        scale = analysis.scores.scale(construct, scorer)
-        built.add(
-            construct,
-            scorer,
-            built.r(measures.get("pearson")),
-            built.points(measures.get("mean_absolute_difference"), scale),
-            built.number(measures["share_equal"], ".0%"),
-            f"{measures['share_equal'].params['pairs']:,}",
-        )
-    yield built.table(
-        "repeats",
-        "Scorers against themselves",
-        f"{analysis.headings['repeat_agreement']}: first scores against later scores of the same "
-        "responses by the same scorer.",
-        ("Construct", "Scorer",
-         *(analysis.headings[name]
-           for name in ("pearson", "mean_absolute_difference", "raw_agreement")), "Pairs"),
-        heads=2,
-    )  # fmt: skip
+    rows = list(each("repeat_agreement", measure="share_equal")(analysis))
+    rows.sort(key=lambda row: (row.construct, kinds.get(row.scorer) != "judge"))
+    yield from rows[: 2 * RATERS_SHOWN]
+
+
+repeats = TableOf(
+    "repeats",
+    "Scorers against themselves",
+    "{repeat_agreement}: first scores against later scores of the same responses by the same "
+    "scorer.",
+    _judges_first,
+    ("construct", "scorer", coefficient("repeat_agreement", "{pearson}", measure="pearson"),
+     in_points("repeat_agreement", "{mean_absolute_difference}", scorer_scale,
+               measure="mean_absolute_difference"),
+     formatted("repeat_agreement", ".0%", "{raw_agreement}"), param("pairs", "Pairs", ",")),
+)  # fmt: skip
 
 
 def components(analysis: Analysis) -> Iterator[Table]:
@@ -239,49 +214,36 @@ def _share(built: TableBuilder, e: Estimate | None) -> Cell:
     return Cell(f"{share:.0%}" if isinstance(share, float) else "")
 
 
-def designs(analysis: Analysis) -> Iterator[Table]:
-    """The error of a difference of two systems for other numbers of queries and raters."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for construct in analysis.rated:
-        scale = analysis.context.human_scale(construct)
-        for k in (1, 2, 3, 5):
-            estimates = [
-                first("system_difference_error", construct=construct, raters=k, queries=n)
-                for n in _DESIGNS
-            ]
-            if any(e is not None for e in estimates):
-                built.add(construct, str(k), *(built.points(e, scale) for e in estimates))
-    yield built.table(
-        "designs",
-        "What more queries or raters would give",
-        f"{analysis.headings['system_difference_error']}: standard error, in points, of the "
-        "difference of two systems' mean ratings, by number of queries and of raters who rate all "
-        "of it, both drawn anew from those like these.",
-        ("Construct", "Raters", *(f"{n} queries" for n in _DESIGNS)),
-        heads=2,
-    )
+def _designs(analysis: Analysis) -> Iterator[Row]:
+    """A row for each construct and number of raters with an estimate."""
+    for construct, raters in product(analysis.rated, (1, 2, 3, 5)):
+        row = Row(analysis, {"construct": construct, "raters": raters})
+        if any(row.first("system_difference_error", queries=n) for n in (50, 100, 200, 400)):
+            yield row
 
 
-def between_sources(analysis: Analysis) -> Iterator[Table]:
-    """How far the places differ in which people rated."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("source_difference"):
-        construct = e.constructs[0]
-        built.add(
-            construct,
-            str(e.params["first"]),
-            str(e.params["second"]),
-            built.points(e, analysis.context.human_scale(construct)),
-            f"{e.n_responses:,}",
-            listed(e.scorers),
-        )
-    yield built.table(
-        "sources",
-        "Where people rated",
-        "The second place's mean minus the first's in points, on responses that were rated in both "
-        "(intervals for these raters). Who rates differs with where, so a difference may be the "
-        "raters' as well as the place's.",
-        ("Construct", "First", "Second", analysis.headings["source_difference"],
-         "Responses in both", "Raters"),
-        heads=3,
-    )  # fmt: skip
+designs = TableOf(
+    "designs",
+    "What more queries or raters would give",
+    "{system_difference_error}: standard error, in points, of the difference of two systems' mean "
+    "ratings, by number of queries and of raters who rate all of it, both drawn anew from those "
+    "like these.",
+    _designs,
+    ("construct", in_words("Raters", lambda row: str(row.where["raters"])),
+     *(in_points("system_difference_error", f"{n} queries", queries=n)
+       for n in (50, 100, 200, 400))),
+)  # fmt: skip
+
+
+between_sources = TableOf(
+    "sources",
+    "Where people rated",
+    "The second place's mean minus the first's in points, on responses that were rated in both "
+    "(intervals for these raters). Who rates differs with where, so a difference may be the "
+    "raters' as well as the place's.",
+    each("source_difference"),
+    ("construct", param("first", "First"), param("second", "Second"),
+     in_points("source_difference"), count("n_responses", "Responses in both"),
+     in_words("Raters", lambda row: listed(row.estimate.scorers))),
+    heads=3,
+)  # fmt: skip
