@@ -13,6 +13,15 @@ from analysis.render.formatting import correlation, counted, listed
 from analysis.render.heat_map import described, heat_map
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import (
+    Row,
+    TableOf,
+    coefficient,
+    formatted,
+    in_points,
+    in_words,
+    scorer_scale,
+)
 from analysis.render.verdict_facts import VerdictFacts
 from analysis.statistics.stability.run_factors import never_alone
 from analysis.topics.judges import estimates
@@ -129,49 +138,46 @@ def beside_each_other(analysis: Analysis) -> Iterator[Table]:
     )  # fmt: skip
 
 
-def with_each_other(analysis: Analysis) -> Iterator[Table]:
-    """Each two judges against each other."""
-    built, headings = TableBuilder(), analysis.headings
-    by_pair: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Estimate]] = {}
+def _pairs(analysis: Analysis) -> list[Row]:
+    """A row for each construct and two judges."""
+    pairs: dict[tuple[object, ...], Estimate] = {}
     for e in analysis.estimates.select("judge_agreement"):
-        by_pair.setdefault((e.constructs, e.scorers), {})[str(e.params["measure"])] = e
-    for ((construct,), pair), measures in list(by_pair.items())[:ROWS_SHOWN]:
-        scale = analysis.scores.scale(construct, pair[0])
-        built.add(
-            construct,
-            *pair,
-            built.r(measures.get("pearson")),
-            built.number(measures.get("share_equal"), ".0%"),
-            built.r(measures.get("kappa")),
-            built.points(measures.get("mean_absolute_difference"), scale),
-            built.r(measures.get("ccc")),
-            f"{next(iter(measures.values())).n_responses:,}",
-        )
-    more = f" The first {ROWS_SHOWN} of {len(by_pair)} pairs." if len(by_pair) > ROWS_SHOWN else ""
-    yield built.table(
-        "judge-agreement",
-        "Two judges on the same responses",
-        f"{headings['judge_agreement']}: correlation within queries; share of equal scores, on "
-        "nominal scales with Cohen's kappa; mean distance in points, and concordance (equal "
-        f"values, not only equal order), for two judges on one scale.{more}",
-        ("Construct", "Scorer", "Other scorer", f"{headings['pearson']} within a query",
-         headings["raw_agreement"], headings["cohen_kappa"], headings["mean_absolute_difference"],
-         headings["ccc"], "Responses"),
-        heads=3,
-    )  # fmt: skip
+        pairs.setdefault((e.constructs, e.scorers), e)
+    return [Row.of(analysis, e, "scorers") for e in pairs.values()]
 
 
-def what_differs(analysis: Analysis) -> Iterator[Table]:
-    """How far scores move with what differs between two judges."""
-    yield by_difference(
-        analysis,
-        "variance_between_judges",
-        "between-judges",
-        "What moves scores between judges",
-        "Pairs of judges by what differs between the two, which is all that differs, for judges "
-        "whose model, prompts and settings are known. Attributes that differ together are "
-        "confounded.",
-    )
+def _more_pairs(analysis: Analysis) -> str:
+    number = len(_pairs(analysis))
+    return f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
+
+
+with_each_other = TableOf(
+    "judge-agreement",
+    "Two judges on the same responses",
+    "{judge_agreement}: correlation within queries; share of equal scores, on "
+    "nominal scales with Cohen's kappa; mean distance in points, and concordance (equal "
+    "values, not only equal order), for two judges on one scale.",
+    lambda analysis: _pairs(analysis)[:ROWS_SHOWN],
+    ("construct", "scorer", in_words("Other scorer", "{e.scorers[1]}"),
+     coefficient("judge_agreement", "{pearson} within a query", measure="pearson"),
+     formatted("judge_agreement", ".0%", "{raw_agreement}", measure="share_equal"),
+     coefficient("judge_agreement", "{cohen_kappa}", measure="kappa"),
+     in_points("judge_agreement", "{mean_absolute_difference}", scorer_scale,
+               measure="mean_absolute_difference"),
+     coefficient("judge_agreement", "{ccc}", measure="ccc"), "responses"),
+    heads=3,
+    note=_more_pairs,
+)  # fmt: skip
+
+
+what_differs = by_difference(
+    "variance_between_judges",
+    "between-judges",
+    "What moves scores between judges",
+    "Pairs of judges by what differs between the two, which is all that differs, for judges "
+    "whose model, prompts and settings are known. Attributes that differ together are "
+    "confounded.",
+)
 
 
 def agreement_matrix(analysis: Analysis) -> Iterator[Figure]:

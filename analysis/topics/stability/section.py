@@ -12,7 +12,17 @@ from analysis.render.formatting import counted, listed, percent, points
 from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.statistics.stability.run_agreement import RUN_MEASURES
+from analysis.render.table_of import (
+    Row,
+    TableOf,
+    coefficient,
+    each,
+    formatted,
+    in_points,
+    in_words,
+    param,
+    scorer_scale,
+)
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
 from analysis.topics.stability import estimates, rank_reversals
 
@@ -104,62 +114,47 @@ def overall(analysis: Analysis, between: str | None = None) -> list[Estimate]:
     return [e for e in rates if "pairs" in e.params and between in {None, e.params["between"]}]
 
 
-def agreement(analysis: Analysis) -> Iterator[Table]:
-    """Each two runs against each other."""
-    built, rows = TableBuilder(), analysis.estimates.select("run_agreement")
-    headings = analysis.headings
-    step = len(RUN_MEASURES)
-    for start in range(0, min(len(rows), ROWS_SHOWN * step), step):
-        equal, distance, r, ccc = rows[start : start + step]
-        scale = analysis.scores.scale(equal.constructs[0], equal.scorers[0])
-        built.add(
-            equal.constructs[0],
-            *equal.scorers,
-            built.number(equal, ".0%"),
-            built.points(distance, scale),
-            built.r(r),
-            built.r(ccc),
-            f"{equal.n_responses:,}",
-        )
-    number = len(rows) // step
-    more = f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
-    yield built.table(
-        "run-agreement",
-        "Two runs on the same responses",
-        f"{headings['run_agreement']}: share of equal scores, mean distance in points, correlation "
-        f"within queries, and concordance (equal values, not only equal order).{more}",
-        ("Construct", "Run", "Other run", headings["raw_agreement"],
-         headings["mean_absolute_difference"], f"{headings['pearson']} within a query",
-         headings["ccc"], "Responses"),
-        heads=2,
-    )  # fmt: skip
+def _more_pairs(analysis: Analysis) -> str:
+    number = len(analysis.estimates.select("run_agreement", measure="share_equal"))
+    return f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
 
 
-def components(analysis: Analysis) -> Iterator[Table]:
-    """Where the variance of scores comes from."""
-    built = TableBuilder()
-    for (construct, runs), shares in by_runs(analysis).items():
-        of = {e.params["component"]: e for e in shares}
-        built.add(
-            construct,
-            _runs(shares[0]),
-            *(built.number(of.get(name), ".0%") for name in RUN_COMPONENTS),
-            str(len(runs)),
-            f"{shares[0].n_responses:,}",
-        )
-    yield built.table(
-        "run-variance",
-        "Where the variance of judge scores comes from",
-        f"{analysis.headings['run_variance_share']} of one score: queries; responses to one "
-        "query; runs as a whole (their severity); the interactions of run with query and with "
-        "response; and the same run asked again. Analysis of variance on responses that all these "
-        "runs have scored; without runs that have less than half as many scores as the fullest, "
-        "or another scale than most. Intervals speak of these runs on queries like these. "
-        "Estimates may fall below 0 where there is little.",
-        ("Construct", "Runs", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
-         "Number of runs", "Responses"),
-        heads=2,
-    )  # fmt: skip
+agreement = TableOf(
+    "run-agreement",
+    "Two runs on the same responses",
+    "{run_agreement}: share of equal scores, mean distance in points, correlation "
+    "within queries, and concordance (equal values, not only equal order).",
+    each("run_agreement", "scorers", measure="share_equal", most=ROWS_SHOWN),
+    ("construct", in_words("Run", "{e.scorers[0]}"), in_words("Other run", "{e.scorers[1]}"),
+     formatted("run_agreement", ".0%", "{raw_agreement}"),
+     in_points("run_agreement", "{mean_absolute_difference}", scorer_scale,
+               measure="mean_absolute_difference"),
+     coefficient("run_agreement", "{pearson} within a query", measure="pearson"),
+     coefficient("run_agreement", "{ccc}", measure="ccc"), "responses"),
+    note=_more_pairs,
+)  # fmt: skip
+
+
+def _judges(analysis: Analysis) -> Iterator[Row]:
+    """A row for each construct and the runs of one judge."""
+    for shares in by_runs(analysis).values():
+        yield Row.of(analysis, shares[0], "scorers")
+
+
+components = TableOf(
+    "run-variance",
+    "Where the variance of judge scores comes from",
+    "{run_variance_share} of one score: queries; responses to one query; runs as a whole (their "
+    "severity); the interactions of run with query and with response; and the same run asked "
+    "again. Analysis of variance on responses that all these runs have scored; without runs that "
+    "have less than half as many scores as the fullest, or another scale than most. Intervals "
+    "speak of these runs on queries like these. Estimates may fall below 0 where there is little.",
+    _judges,
+    ("construct", in_words("Runs", lambda row: _runs(row.estimate)),
+     *(formatted("run_variance_share", ".0%", name.capitalize().replace(":", " × "), component=name)
+       for name in RUN_COMPONENTS),
+     in_words("Number of runs", lambda row: str(len(row.estimate.scorers))), "responses"),
+)  # fmt: skip
 
 
 def _runs(e: Estimate) -> str:
@@ -167,46 +162,38 @@ def _runs(e: Estimate) -> str:
     return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
-def what_differs(analysis: Analysis) -> Iterator[Table]:
-    """How far one judge's scores move between runs and repeats."""
-    yield by_difference(
-        analysis,
-        "variance_between_runs",
-        "between-runs",
-        "What moves scores of one judge",
-        "Pairs of scorings by one judge, by what differs between the two.",
-    )
-
-
-def by_difference(analysis: Analysis, statistic: str, key: str, title: str, caption: str) -> Table:
+def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf:
     """Mean square differences of pairs of scorings by what differs between the two."""
-    built, variance = TableBuilder(), analysis.headings[statistic]
-    rows = analysis.estimates.select(statistic)
-    for e in rows[: 2 * ROWS_SHOWN]:
-        scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
-        rms, shift = e.params["rms"], e.params["shift"]
-        share = ""
-        if isinstance(shift, float) and e.value > 0:
-            share = f"{shift / e.value:.0%}"
-        built.add(
-            e.constructs[0],
-            listed(e.scorers, 3),
-            str(e.params["differ"]),
-            points(rms, scale, 1) if isinstance(rms, float) else "",
-            built.number(e, ".3g"),
-            share,
-            str(e.params["pairs"]),
-        )
-    return built.table(
+
+    def typical(row: Row) -> str:
+        rms = row.estimate.params["rms"]
+        return points(rms, scorer_scale(row), 1) if isinstance(rms, float) else ""
+
+    def share_of_shift(row: Row) -> str:
+        shift, value = row.estimate.params["shift"], row.estimate.value
+        return f"{shift / value:.0%}" if isinstance(shift, float) and value > 0 else ""
+
+    return TableOf(
         key,
         title,
         f"{caption} Typical difference: root of the mean squared difference, in points. "
-        f"{variance}: half of that square, in squared points, with the part that is a shift of all "
-        "scores alike.",
-        ("Construct", "Scorers", "Differs", "Typical difference", variance, "Shift of all scores",
-         "Pairs"),
+        f"{{{statistic}}}: half of that square, in squared points, with the part that is a shift "
+        "of all scores alike.",
+        each(statistic, most=2 * ROWS_SHOWN),
+        ("construct", in_words("Scorers", lambda row: listed(row.estimate.scorers, 3)),
+         param("differ", "Differs"), in_words("Typical difference", typical),
+         formatted(statistic, ".3g"), in_words("Shift of all scores", share_of_shift),
+         param("pairs", "Pairs")),
         heads=3,
     )  # fmt: skip
+
+
+what_differs = by_difference(
+    "variance_between_runs",
+    "between-runs",
+    "What moves scores of one judge",
+    "Pairs of scorings by one judge, by what differs between the two.",
+)
 
 
 def flips(analysis: Analysis) -> Iterator[Table]:
@@ -243,32 +230,26 @@ def _names(e: Estimate) -> str:
     return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
-def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
-    """The pairs of systems whose order is least certain."""
-    built = TableBuilder()
-    rows = [
-        e
-        for e in analysis.estimates.select("flip_rate")
-        if "pairs" not in e.params and e.value >= LEAST_LISTED
-    ]
-    for e in sorted(rows, key=lambda e: -e.value)[:ROWS_SHOWN]:
-        built.add(
-            e.constructs[0],
-            " and ".join(e.systems),
-            OTHER[str(e.params["between"])],
-            _names(e),
-            built.number(e, ".0%"),
-            f"{e.params['opposite']:,} of {e.params['compared']:,}",
-        )
-    more = f" The first {ROWS_SHOWN} of {len(rows)}." if len(rows) > ROWS_SHOWN else ""
-    yield built.table(
-        "flipping-pairs",
-        "Pairs of systems whose order is least certain",
-        f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.{more}",
-        ("Construct", "Systems", "Other scoring", "Runs", analysis.headings["flip_rate"],
-         "Opposite"),
-        heads=2,
-    )  # fmt: skip
+def _least_certain(e: Estimate) -> bool:
+    return "pairs" not in e.params and e.value >= LEAST_LISTED
+
+
+def _more_flipping(analysis: Analysis) -> str:
+    number = sum(map(_least_certain, analysis.estimates.select("flip_rate")))
+    return f" The first {ROWS_SHOWN} of {number}." if number > ROWS_SHOWN else ""
+
+
+flipping_pairs = TableOf(
+    "flipping-pairs",
+    "Pairs of systems whose order is least certain",
+    f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.",
+    each("flip_rate", keep=_least_certain, sort=lambda e: -e.value, most=ROWS_SHOWN),
+    ("construct", in_words("Systems", lambda row: " and ".join(row.estimate.systems)),
+     in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])]),
+     in_words("Runs", lambda row: _names(row.estimate)), formatted("flip_rate", ".0%"),
+     in_words("Opposite", "{e.params[opposite]:,} of {e.params[compared]:,}")),
+    note=_more_flipping,
+)  # fmt: skip
 
 
 #: Components of the responses; the others come from the judge.
