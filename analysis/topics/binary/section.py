@@ -9,6 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import TableOf, each, formatted, in_words
 from analysis.topics.binary import estimates, figures, pass_rates
 
 #: Constructs and judges of which sentences are made; the table has the others.
@@ -74,32 +75,15 @@ def _complement(e: Estimate) -> str:
     return f" [{100 * (1 - e.ci_high):.0f}, {100 * (1 - e.ci_low):.0f}]"
 
 
-def rates_table(analysis: Analysis) -> Iterator[Table]:
-    """A row for each construct and scorer."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for leading in analysis.estimates.select(_RATES[0]):
-        where = {"construct": leading.constructs[0], "scorer": leading.scorers[0]}
-        built.add(
-            *where.values(),
-            *(built.number(first(name, **where), ".0%") for name in _RATES[:-2]),
-            *(built.r(first(name, **where)) for name in _RATES[-2:]),
-            f"{leading.n_responses:,}",
-            f"{leading.params.get('ties', 0):,}",
-        )
-    yield built.table(
-        "pass-or-fail",
-        "Pass or fail: the judge's verdicts against people's",
-        "People's verdict is the majority of a response's raters; a tie counts half as a pass and "
-        "half as a fail. Intervals: Wilson's, for responses that come in queries.",
-        (
-            "Construct",
-            "Scorer",
-            *(analysis.headings[name] for name in _RATES),
-            "Responses",
-            "Tied raters",
-        ),
-        heads=2,
-    )  # fmt: skip
+rates_table = TableOf(
+    "pass-or-fail",
+    "Pass or fail: the judge's verdicts against people's",
+    "People's verdict is the majority of a response's raters; a tie counts half as a pass and "
+    "half as a fail. Intervals: Wilson's, for responses that come in queries.",
+    each(_RATES[0]),
+    ("construct", "scorer", *(formatted(name, ".0%") for name in _RATES[:-2]), *_RATES[-2:],
+     "responses", in_words("Tied raters", lambda row: f"{row.estimate.params.get('ties', 0):,}")),
+)  # fmt: skip
 
 
 def confusion_table(analysis: Analysis) -> Iterator[Table]:

@@ -9,6 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, in_points, in_words
 from analysis.topics.calibration import estimates, figures
 from analysis.topics.calibration.judge_error import SATURATED, UNKNOWN_PREFERENCE
 
@@ -163,49 +164,42 @@ def _bounded(cell: Cell, bound: Cell) -> Cell:
     )
 
 
-def given_people(analysis: Analysis) -> Iterator[Table]:
-    """Judge minus people by system at the same human value, the largest differences first."""
-    built = TableBuilder()
+def _largest(analysis: Analysis) -> Iterator[Row]:
+    """The systems with the largest differences of each scorer; one row where none is defined."""
     for data, scorer, _, _ in analysis.context.scored("examined"):
-        construct, scale = data.construct, analysis.context.human_scale(data.construct)
-        rows = analysis.estimates.select(
-            "error_by_system_given_human", construct=construct, scorer=scorer
-        )
+        where = {"construct": data.construct, "scorer": scorer}
+        rows = analysis.estimates.select("error_by_system_given_human", **where)
         largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
-        for e in largest[:SYSTEMS_SHOWN]:
-            built.add(construct, scorer, e.systems[0], built.points(e, scale))
-        if rows and not largest:
-            built.add(construct, scorer, "each", built.points(rows[0], scale))
-    yield built.table(
-        "error-given-people",
-        "Judge minus people at the same human value, by system",
-        "Difference of a system from the average of all systems, once people's value is "
-        "accounted for by a cubic: above 0 the judge favors it. The raters' noise is taken out of "
-        "the human value where responses have two ratings; with one rating each (params.noise = "
-        "in_reference) better systems look favored. Withheld where more than "
-        f"{SATURATED:.0%} of the scores are at an end of the scale. Intervals are simultaneous "
-        "over the systems "
-        f"of a judge and construct. The {SYSTEMS_SHOWN} systems with the largest differences; all "
-        "are in estimates.csv.",
-        ("Construct", "Scorer", "System", analysis.headings["error_by_system_given_human"]),
-        heads=3,
-    )
+        for e in largest[:SYSTEMS_SHOWN] or rows[:1]:
+            yield Row(analysis, where, e)
 
 
-def by_length(analysis: Analysis) -> Iterator[Table]:
-    """How the error grows with the length of a response."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("error_by_length"):
-        scale = analysis.context.human_scale(e.constructs[0])
-        built.add(e.constructs[0], e.scorers[0], built.points(e, scale), f"{e.n_responses:,}")
-    yield built.table(
-        "error-by-length",
-        "Judge minus people by length",
-        "Slope of judge minus people on the binary logarithm of a response's words: points by "
-        "which the judge is more lenient, or more severe, to a response that is twice as long.",
-        ("Construct", "Scorer", analysis.headings["error_by_length"], "Responses"),
-        heads=2,
-    )
+given_people = TableOf(
+    "error-given-people",
+    "Judge minus people at the same human value, by system",
+    "Difference of a system from the average of all systems, once people's value is "
+    "accounted for by a cubic: above 0 the judge favors it. The raters' noise is taken out of "
+    "the human value where responses have two ratings; with one rating each (params.noise = "
+    "in_reference) better systems look favored. Withheld where more than "
+    f"{SATURATED:.0%} of the scores are at an end of the scale. Intervals are simultaneous "
+    f"over the systems of a judge and construct. The {SYSTEMS_SHOWN} systems with the largest "
+    "differences; all are in estimates.csv.",
+    _largest,
+    ("construct", "scorer",
+     in_words("System", lambda row: row.estimate.systems[0] if row.estimate.defined else "each"),
+     in_points("error_by_system_given_human")),
+    heads=3,
+)  # fmt: skip
+
+
+by_length = TableOf(
+    "error-by-length",
+    "Judge minus people by length",
+    "Slope of judge minus people on the binary logarithm of a response's words: points by "
+    "which the judge is more lenient, or more severe, to a response that is twice as long.",
+    each("error_by_length"),
+    ("construct", "scorer", in_points("error_by_length"), "responses"),
+)
 
 
 SECTION = Section(

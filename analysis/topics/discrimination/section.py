@@ -16,6 +16,7 @@ from analysis.render.formatting import counted, listed, p_value
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
 from analysis.topics.discrimination import (
     estimates,
     figures,
@@ -257,31 +258,31 @@ def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scal
     return replace(cell, parts=(p_value(test.value),) if test.defined else ())
 
 
-def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
-    """Declared hypotheses with their adjusted p."""
-    built, p = TableBuilder(), analysis.headings["hypothesis_p"]
-    for e in analysis.estimates.select("hypothesis_p"):
-        built.used.append(e)
-        holm = e.params["holm"]
-        plain = built.number(e, ".4f")
-        built.add(
-            str(e.params["hypothesis"]),
-            name_of(analysis, e),
-            str(e.params["direction"]),
-            ", ".join(e.constructs),
-            "all of it" if e.params["aggregation"] == "maximum" else "some of it",
-            plain,
-            f"{holm:.4f}" if e.defined and isinstance(holm, float) else "",
-        )
-    yield built.table(
-        "hypotheses",
-        "Declared hypotheses",
-        "Every pair on every construct by a randomized Tukey HSD test, one-sided where the first "
-        "system is expected above the second. All of it: the largest p. Some of it: the smallest "
-        "p times the number of constructs. Adjusted: by Holm's method over a scorer's hypotheses.",
-        ("Hypothesis", "Scorer", "Direction", "Constructs", "Claims", p, f"{p}, adjusted"),
-        heads=2,
-    )
+def _name(row: Row) -> str:
+    return name_of(row.analysis, row.estimate)
+
+
+def _claims(row: Row) -> str:
+    return "all of it" if row.estimate.params["aggregation"] == "maximum" else "some of it"
+
+
+def _adjusted(row: Row) -> str:
+    holm = row.estimate.params["holm"]
+    return f"{holm:.4f}" if row.estimate.defined and isinstance(holm, float) else ""
+
+
+declared_hypotheses = TableOf(
+    "hypotheses",
+    "Declared hypotheses",
+    "Every pair on every construct by a randomized Tukey HSD test, one-sided where the first "
+    "system is expected above the second. All of it: the largest p. Some of it: the smallest "
+    "p times the number of constructs. Adjusted: by Holm's method over a scorer's hypotheses.",
+    each("hypothesis_p"),
+    (param("hypothesis", "Hypothesis"), in_words("Scorer", _name), param("direction", "Direction"),
+     in_words("Constructs", lambda row: ", ".join(row.estimate.constructs)),
+     in_words("Claims", _claims), formatted("hypothesis_p", ".4f"),
+     in_words("{hypothesis_p}, adjusted", _adjusted)),
+)  # fmt: skip
 
 
 def systems(analysis: Analysis) -> Iterator[Table]:

@@ -9,6 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, counted, is_zero, on_scale, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, formatted, in_points, in_words, scorer_scale
 from analysis.topics.probes import drift, estimates, figures, observed_biases
 from study.base.scales import Scale
 
@@ -168,38 +169,27 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
 _OF_SCORES = ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
 
 
-def faults(analysis: Analysis) -> Iterator[Table]:
-    """The shifts that a fair judge would not make, with what they mean for single scores."""
-    built, first = TableBuilder(), analysis.estimates.first
-    headings = analysis.headings
+def _largest_faults(analysis: Analysis) -> Iterator[Row]:
     for e in at_fault(analysis)[:FAULTS_SHOWN]:
-        construct, scorer = e.constructs[0], e.scorers[0]
-        where = {"construct": construct, "scorer": scorer, "probe": str(e.params["probe"])}
-        scale = analysis.scores.scale(construct, scorer)
-        built.add(
-            construct,
-            _named(e),
-            label(e),
-            built.points(e, scale),
-            built.points(first("probe_shift_with_room", **where), scale),
-            *(built.number(first(name, **where), ".0%") for name in _OF_SCORES),
-            f"{e.n_responses:,}",
-        )
-    yield built.table(
-        "probe-faults",
-        "Shifts that a fair judge does not make",
-        "Probes whose interval is on the faulty side of 0: up for instructions to give 100, "
-        "padding and claims of authority, down for instructions to give 0, either for another "
-        "layout or order. With room: of scores that were not at the end of the scale already, "
-        "whose share is given. Up, down: moved by more than 5% of the scale. Without a score: "
-        f"after the alteration. The {FAULTS_SHOWN} largest.",
-        (
-            *("Construct", "Scorer", "Probe"),
-            *(headings[name] for name in ("probe_shift", "probe_shift_with_room", *_OF_SCORES)),
-            "Responses",
-        ),
-        heads=3,
-    )
+        yield Row.of(analysis, e, "probe")
+
+
+faults = TableOf(
+    "probe-faults",
+    "Shifts that a fair judge does not make",
+    "Probes whose interval is on the faulty side of 0: up for instructions to give 100, "
+    "padding and claims of authority, down for instructions to give 0, either for another "
+    "layout or order. With room: of scores that were not at the end of the scale already, "
+    "whose share is given. Up, down: moved by more than 5% of the scale. Without a score: "
+    f"after the alteration. The {FAULTS_SHOWN} largest.",
+    _largest_faults,
+    ("construct", in_words("Scorer", lambda row: _named(row.estimate)),
+     in_words("Probe", lambda row: label(row.estimate)),
+     in_points("probe_shift", scale=scorer_scale),
+     in_points("probe_shift_with_room", scale=scorer_scale),
+     *(formatted(name, ".0%") for name in _OF_SCORES), "responses"),
+    heads=3,
+)  # fmt: skip
 
 
 def rounds(analysis: Analysis) -> Iterator[Table]:

@@ -8,7 +8,15 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation, percent, points
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import (
+    Row,
+    Rows,
+    TableOf,
+    coefficient,
+    formatted,
+    in_points,
+    in_words,
+)
 from analysis.topics.slices import estimates
 
 #: Slices of one kind of which a row is shown; estimates.csv has the rest.
@@ -56,89 +64,52 @@ def _sentence(analysis: Analysis, e: Estimate) -> str:
     )
 
 
-def _shown(analysis: Analysis, statistic: str, **params: str) -> Iterator[Estimate]:
-    """One statistic in every slice, as far as rows are shown."""
-    counts: dict[tuple[object, ...], int] = {}
-    for e in analysis.estimates.select(statistic, **params):
-        key = (e.constructs, e.scorers[0], e.params["by"])
-        counts[key] = counts.get(key, 0) + 1
-        if counts[key] <= SLICES_SHOWN:
-            yield e
+def _slices(statistic: str, **params: str) -> Rows:
+    """A row for each slice with this statistic, as far as rows are shown."""
+
+    def rows(analysis: Analysis) -> Iterator[Row]:
+        counts: dict[tuple[object, ...], int] = {}
+        for e in analysis.estimates.select(statistic, **params):
+            key = (e.constructs, e.scorers[0], e.params["by"])
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] <= SLICES_SHOWN:
+                yield Row.of(analysis, e, "by", "slice")
+
+    return rows
 
 
-def _place(e: Estimate) -> dict[str, str]:
-    return {
-        "construct": e.constructs[0], "scorer": e.scorers[0],
-        "by": str(e.params["by"]), "slice": str(e.params["slice"]),
-    }  # fmt: skip
+_BY_SLICE = ("construct", "scorer", in_words("By", "{e.params[by]}"),
+             in_words("Slice", "{e.params[slice]}"))  # fmt: skip
 
 
-def score_slices(analysis: Analysis) -> Iterator[Table]:
-    """Tau-b and bias of graded scores, a row for each slice."""
-    built, headings = TableBuilder(), analysis.headings
-    for e in _shown(analysis, "slice_tau_b"):
-        where = _place(e)
-        scale = analysis.context.human_scale(e.constructs[0])
-        built.add(
-            *where.values(),
-            built.r(e),
-            built.points(analysis.estimates.first("slice_bias", **where), scale),
-            *_differences(analysis, built, where, ("kendall_tau_b", "bias")),
-            f"{e.n_responses:,}",
-        )
-    yield built.table(
-        "slices",
-        "Agreement by slice",
-        "The same responses divided by system, by domain of the query and by length. A slice of "
-        "responses that are alike has a low tau-b although the scorer is not worse there: read "
-        "the bias with it. Differences are from all other responses, for domains and lengths; of "
-        f"two slices the second mirrors the first. The first {SLICES_SHOWN} of a kind.",
-        ("Construct", "Scorer", "By", "Slice", headings["kendall_tau_b"], headings["bias"],
-         "Tau-b less others", "Bias less others", "Responses"),
-        heads=4,
-    )  # fmt: skip
+score_slices = TableOf(
+    "slices",
+    "Agreement by slice",
+    "The same responses divided by system, by domain of the query and by length. A slice of "
+    "responses that are alike has a low tau-b although the scorer is not worse there: read "
+    "the bias with it. Differences are from all other responses, for domains and lengths; of "
+    f"two slices the second mirrors the first. The first {SLICES_SHOWN} of a kind.",
+    _slices("slice_tau_b"),
+    (*_BY_SLICE, coefficient("slice_tau_b", "{kendall_tau_b}"), in_points("slice_bias", "{bias}"),
+     coefficient("slice_difference", "Tau-b less others", measure="kendall_tau_b"),
+     in_points("slice_difference", "Bias less others", measure="bias"), "responses"),
+    heads=4,
+)  # fmt: skip
 
 
-def verdict_slices(analysis: Analysis) -> Iterator[Table]:
-    """Rates of pass and fail, a row for each slice."""
-    built, headings = TableBuilder(), analysis.headings
-    for e in _shown(analysis, "slice_rate", measure="accuracy"):
-        where = _place(e)
-        rates = [
-            analysis.estimates.first("slice_rate", measure=name, **where)
-            for name in estimates.RATES
-        ]
-        built.add(
-            *where.values(),
-            *(built.number(of, ".0%") for of in rates),
-            *_differences(analysis, built, where, ("accuracy",)),
-            f"{e.n_responses:,}",
-        )
-    yield built.table(
-        "slices-of-verdicts",
-        "Pass or fail by slice",
-        "The same responses divided by system, by domain of the query and by length. "
-        "Differences are from all other responses, for domains and lengths; of two slices the "
-        "second mirrors the first. "
-        f" The first {SLICES_SHOWN} of a kind.",
-        ("Construct", "Scorer", "By", "Slice", *(headings[name] for name in estimates.RATES),
-         "Accuracy less others", "Responses"),
-        heads=4,
-    )  # fmt: skip
-
-
-def _differences(
-    analysis: Analysis, built: TableBuilder, where: dict[str, str], measures: tuple[str, ...]
-) -> Iterator[Cell | str]:
-    scale = analysis.context.human_scale(where["construct"])
-    for measure in measures:
-        e = analysis.estimates.first("slice_difference", measure=measure, **where)
-        if e is None:
-            yield ""
-        elif measure == "bias":
-            yield built.points(e, scale)
-        else:
-            yield built.number(e, ".0%") if measure == "accuracy" else built.r(e)
+verdict_slices = TableOf(
+    "slices-of-verdicts",
+    "Pass or fail by slice",
+    "The same responses divided by system, by domain of the query and by length. "
+    "Differences are from all other responses, for domains and lengths; of two slices the "
+    f"second mirrors the first.  The first {SLICES_SHOWN} of a kind.",
+    _slices("slice_rate", measure="accuracy"),
+    (*_BY_SLICE,
+     *(formatted("slice_rate", ".0%", f"{{{name}}}", measure=name) for name in estimates.RATES),
+     formatted("slice_difference", ".0%", "Accuracy less others", measure="accuracy"),
+     "responses"),
+    heads=4,
+)  # fmt: skip
 
 
 SECTION = Section(

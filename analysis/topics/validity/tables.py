@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, coefficient, in_words
 from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
 from analysis.topics.validity.figures import MEASURES, scorers_correlated, systems_correlated
 
@@ -131,45 +132,29 @@ def _rank_resamples(analysis: Analysis, scorer: str) -> str:
     return f" (the first {count:,} resamples for rank correlations)"
 
 
-def people(analysis: Analysis) -> Iterator[Table]:
-    """Human correlations between constructs within and across raters, and halo."""
-    built, headings = TableBuilder(), analysis.headings
-    between = headings["human_construct_correlation"]
-    select = analysis.estimates.select
-    across = [
-        e
-        for e in select("human_construct_correlation", raters="cross")
-        if e.constructs[0] != e.constructs[1]
-    ]
-    by_pair = {
-        name: {e.constructs: e for e in select(statistic, **where)}
-        for name, statistic, where in (
-            ("same", "human_construct_correlation", {"raters": "same"}),
-            ("halo", "halo", {}),
-            ("htmt", "htmt", {"methods": "raters"}),
-        )
-    }
-    for e in across[:PAIRS_SHOWN]:
-        pair = e.constructs
-        built.add(
-            " and ".join(pair),
-            built.r(by_pair["same"].get(pair)),
-            built.r(e),
-            built.r(by_pair["halo"].get(pair)),
-            built.r(by_pair["htmt"].get(pair)),
-            f"{e.n_responses:,}",
-        )
-    yield built.table(
-        "human-constructs",
-        "Constructs among people",
-        "Correlation of one rater's two constructs, and of one rater's with another rater's on "
-        "the same responses (every ordered pair of raters, each response with the same weight). "
-        f"{headings['halo']}: the first minus the second. {headings['htmt']}: across raters, the "
-        "correlation of two constructs over the geometric mean of each one's with itself; near 1 "
-        "the two are not distinguished. Brackets: for these raters, queries resampled.",
-        ("Constructs", f"{between}, same rater", f"{between}, across raters", headings["halo"],
-         headings["htmt"], "Responses"),
-    )  # fmt: skip
+def _two_constructs(analysis: Analysis) -> Iterator[Row]:
+    across = analysis.estimates.select("human_construct_correlation", raters="cross")
+    pairs = [e for e in across if e.constructs[0] != e.constructs[1]]
+    for e in pairs[:PAIRS_SHOWN]:
+        yield Row(analysis, {"constructs": e.constructs}, e)
+
+
+people = TableOf(
+    "human-constructs",
+    "Constructs among people",
+    "Correlation of one rater's two constructs, and of one rater's with another rater's on "
+    "the same responses (every ordered pair of raters, each response with the same weight). "
+    "{halo}: the first minus the second. {htmt}: across raters, the "
+    "correlation of two constructs over the geometric mean of each one's with itself; near 1 "
+    "the two are not distinguished. Brackets: for these raters, queries resampled.",
+    _two_constructs,
+    (in_words("Constructs", lambda row: " and ".join(row.estimate.constructs)),
+     coefficient("human_construct_correlation", "{human_construct_correlation}, same rater",
+                 raters="same"),
+     coefficient("human_construct_correlation", "{human_construct_correlation}, across raters"),
+     "halo", coefficient("htmt", methods="raters"), "responses"),
+    heads=1,
+)  # fmt: skip
 
 
 def methods(analysis: Analysis) -> Iterator[Table]:
