@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
@@ -141,17 +142,21 @@ class _Words(dict[str, Any]):
 def each(
     statistic: str,
     *alike: str,
-    keep: Callable[[Estimate], bool] | None = None,
+    keep: Callable[[Estimate], bool] = lambda _estimate: True,
     sort: Callable[[Estimate], Any] | None = None,
     most: int | None = None,
+    per: Callable[[Estimate], Hashable] = lambda _estimate: None,
     **where: Any,
 ) -> Rows:
-    """A row for each estimate of a statistic, or the first ones; `alike` as in `Row.of`."""
+    """A row for each estimate of a statistic, `alike` as in `Row.of`; the first of each `per`."""
 
     def rows(analysis: Analysis) -> Iterator[Row]:
-        found = [e for e in analysis.estimates.select(statistic, **where) if not keep or keep(e)]
-        for e in (sorted(found, key=sort) if sort else found)[:most]:
-            yield Row.of(analysis, e, *alike)
+        shown = Counter[Hashable]()
+        found = filter(keep, analysis.estimates.select(statistic, **where))
+        for e in sorted(found, key=sort) if sort else found:
+            shown[per(e)] += 1
+            if most is None or shown[per(e)] <= most:
+                yield Row.of(analysis, e, *alike)
 
     return rows
 
@@ -204,9 +209,14 @@ def param(name: str, heading: str, form: str = "") -> Column:
     return in_words(heading, words)
 
 
-def count(name: str, heading: str) -> Column:
-    """A count of the row's estimate, such as `n_responses`."""
-    return in_words(heading, f"{{e.{name}:,}}")
+def number_of(name: str, heading: str, of: Source | None = None, **where: Any) -> Column:
+    """A count, such as `n_responses`, of the row's estimate or of another; 0 without one."""
+
+    def words(row: Row) -> str:
+        e = row.estimate if of is None else _found(row, of, where)
+        return f"{getattr(e, name) if e is not None else 0:,}"
+
+    return in_words(heading, words)
 
 
 def coefficient(source: Source, heading: str = "", **where: Any) -> Column:
@@ -271,8 +281,8 @@ COMMON = {
     "system": in_words("System", "{e.systems[0]}"),
     "scope": in_words("Scope", lambda row: _SCOPES[row.where["scope"]]),
     "measure": in_words("Measure", lambda row: row.analysis.headings[row.where["measure"]]),
-    "responses": count("n_responses", "Responses"),
-    "queries": count("n_queries", "Queries"),
-    "pairs": count("n_responses", "Pairs"),
+    "responses": number_of("n_responses", "Responses"),
+    "queries": number_of("n_queries", "Queries"),
+    "pairs": number_of("n_responses", "Pairs"),
     "raters": in_words("Raters", "{e.n_raters}"),
 }

@@ -16,7 +16,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words
+from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words, number_of
 from analysis.statistics.agreement.category_agreement import (
     categories_of,
     confusion,
@@ -286,11 +286,6 @@ kappas_table = TableOf(
 )  # fmt: skip
 
 
-def _responses_of_all(row: Row) -> str:
-    difference = row.first("kappa_difference")
-    return f"{difference.n_responses if difference else 0:,}"
-
-
 against_a_rater = TableOf(
     "categories",
     "The same categories as people",
@@ -300,7 +295,7 @@ against_a_rater = TableOf(
     "values are left out.",
     each("equal_categories"),
     ("construct", "scorer", formatted("equal_categories", ".0%"), "judge_kappa", "rater_kappa",
-     "kappa_difference", in_words("Responses", _responses_of_all)),
+     "kappa_difference", number_of("n_responses", "Responses", "kappa_difference")),
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,8 +18,18 @@ from analysis.core.estimates import Estimate
 from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
-from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import TableOf, each, formatted, param
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    Row,
+    TableOf,
+    each,
+    formatted,
+    human_scale,
+    in_words,
+    param,
+    scorer_scale,
+)
 from analysis.statistics.agreement.choice_regret import METHOD, choice_regret, regret_of
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
@@ -265,41 +275,37 @@ decisions_table = TableOf(
 )  # fmt: skip
 
 
-def disagreements_table(analysis: Analysis) -> Iterator[Table]:
-    """Pairs of systems that judge and people decide differently, opposite ones first."""
-    built = TableBuilder()
-    decided = [e for e in analysis.estimates.select("decision") if e.params["decision"] in _WORDS]
-    decided.sort(key=lambda e: list(_WORDS).index(str(e.params["decision"])))
-    for e in decided[:PAIRS_SHOWN]:
-        scale = analysis.context.human_scale(e.constructs[0])
-        judge_scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
+def _beyond_those_shown(analysis: Analysis) -> str:
+    decided = analysis.estimates.select("decision")
+    rest = sum(e.params["decision"] in _WORDS for e in decided) - PAIRS_SHOWN
+    return f" {rest:,} more are in estimates.csv." if rest > 0 else ""
+
+
+def _side(heading: str, name: str, scale: Callable[[Row], Scale | None]) -> Column:
+    """The difference by people or by the judge."""
+
+    def cell(row: Row, built: TableBuilder) -> Cell:
+        e = row.estimate
         built.used.append(e)
-        built.add(
-            e.constructs[0],
-            e.scorers[0],
-            " − ".join(e.systems),
-            _side(e, "people", scale),
-            _side(e, "judge", judge_scale),
-            _WORDS[str(e.params["decision"])],
-            f"{e.n_queries:,}",
-        )
-    rest = len(decided) - PAIRS_SHOWN
-    more = f" {rest:,} more are in estimates.csv." if rest > 0 else ""
-    yield built.table(
-        "decisions-different",
-        "Pairs of systems decided differently",
-        "Mean difference of the first system minus the second, by people and by the judge, with "
-        "simultaneous intervals for all pairs, and by whose values the two differ significantly."
-        f"{more}",
-        ("Construct", "Scorer", "Systems", "People", "Judge", analysis.headings["decision"],
-         "Queries"),
-        heads=3,
-    )  # fmt: skip
+        keys = (name, f"{name}_low", f"{name}_high")
+        values = [float(str(e.params[key])) for key in keys if e.params[key] is not None]
+        value, *ends = (points(v, scale(row), 1) for v in values)
+        # Equal on every query: no difference, and no interval.
+        return Cell(value, f"[{', '.join(ends)}]" if ends else "")
+
+    return Column(heading, cell)
 
 
-def _side(e: Estimate, name: str, scale: Scale | None) -> Cell:
-    keys = (name, f"{name}_low", f"{name}_high")
-    values = [float(str(e.params[key])) for key in keys if e.params[key] is not None]
-    value, *ends = (points(v, scale, 1) for v in values)
-    # Equal on every query: no difference, and no interval.
-    return Cell(value, f"[{', '.join(ends)}]" if ends else "")
+disagreements_table = TableOf(
+    "decisions-different",
+    "Pairs of systems decided differently",
+    "Mean difference of the first system minus the second, by people and by the judge, with "
+    "simultaneous intervals for all pairs, and by whose values the two differ significantly.",
+    each("decision", keep=lambda e: e.params["decision"] in _WORDS, most=PAIRS_SHOWN,
+         sort=lambda e: list(_WORDS).index(str(e.params["decision"]))),
+    ("construct", "scorer", in_words("Systems", lambda row: " − ".join(row.estimate.systems)),
+     _side("People", "people", human_scale), _side("Judge", "judge", scorer_scale),
+     in_words("{decision}", lambda row: _WORDS[str(row.estimate.params["decision"])]), "queries"),
+    heads=3,
+    note=_beyond_those_shown,
+)  # fmt: skip

@@ -14,7 +14,7 @@ from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.render.formatting import between, percent
-from analysis.render.table_of import TableOf, count, each, formatted
+from analysis.render.table_of import TableOf, each, formatted, number_of
 from analysis.statistics.agreement.paired_statistics import mean_of
 
 
@@ -97,7 +97,7 @@ order_table = TableOf(
     "the preferences. A judge that guesses makes the same choice in half of the pairs.",
     each("order_consistency"),
     ("construct", "judge", formatted("order_consistency", ".1%"),
-     formatted("position_bias", "+.1%"), "pairs", count("n_dropped", "Without a choice")),
+     formatted("position_bias", "+.1%"), "pairs", number_of("n_dropped", "Without a choice")),
 )  # fmt: skip
 
 

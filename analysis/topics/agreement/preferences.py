@@ -14,7 +14,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import Row, TableOf, coefficient, count, each, formatted, in_words
+from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words, number_of
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import differences_of, pairs_of, queries_of
@@ -236,6 +236,6 @@ preferences_table = TableOf(
     ("construct", in_words("Of", lambda row: row.scorer),
      in_words("With", lambda row: " and ".join(row.estimate.scorers[1:])), "pearson",
      coefficient("spearman", on="preferences"), formatted(_near, ".1%", "{agreement_within}"),
-     count("n_responses", "n")),
+     number_of("n_responses", "n")),
     heads=3,
 )  # fmt: skip

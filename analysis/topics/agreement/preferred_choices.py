@@ -12,7 +12,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE, QueryStatistic, ratio
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import TableOf, count, each, formatted
+from analysis.render.table_of import TableOf, each, formatted, number_of
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import PAIR, differences_of, pairs_of, queries_of
 
@@ -215,7 +215,7 @@ preference_accuracy_table = TableOf(
     "right only with equal scores. A pair counts once for each rater.",
     each("preference_accuracy"),
     ("construct", "scorer", formatted("preference_accuracy", ".1%"), "preference_kappa",
-     "preference_ac1", count("n_responses", "Preferences")),
+     "preference_ac1", number_of("n_responses", "Preferences")),
 )  # fmt: skip
 
 
@@ -227,5 +227,5 @@ choice_accuracy_table = TableOf(
     "raters. Without a choice: pairs on which an answer is missing or could not be read.",
     each("choice_accuracy"),
     ("construct", "judge", formatted("choice_accuracy", ".1%"), "pairs",
-     count("n_dropped", "Without a choice")),
+     number_of("n_dropped", "Without a choice")),
 )  # fmt: skip

@@ -11,7 +11,8 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import percent
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import Column, Row, TableOf, coefficient, number_of
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import SCOPES
 
@@ -71,38 +72,32 @@ STATISTICS = (
 )
 
 
-def without_unopened(analysis: Analysis) -> Iterator[Table]:
-    """The reported agreement, and the agreement without ratings given with all passages folded."""
-    built, estimates = TableBuilder(), analysis.estimates
-    r = analysis.headings["pearson"]
-    scopes = {"within_query": "within a query", "pooled": "pooled"}
-    for share in estimates.select("unopened_share"):
+def _with_unopened(analysis: Analysis) -> Iterator[Row]:
+    """A row for each scorer and scope with a correlation of all ratings, and one without these."""
+    for share in analysis.estimates.select("unopened_share"):
         construct = share.constructs[0]
-        for scorer, (scope, name) in product(analysis.rated[construct].scorers, scopes.items()):
-            where = {"construct": construct, "scorer": scorer, "scope": scope}
-            all_ratings, opened = (
-                estimates.first("pearson", ratings=which, **where) for which in (None, OPENED)
-            )
-            if all_ratings is None or opened is None:
-                continue
-            built.used.append(share)
-            built.add(
-                construct,
-                scorer,
-                name,
-                Cell(f"{share.params['count']:,}", parts=(percent(share.value),)),
-                built.r(all_ratings),
-                built.r(opened),
-                f"{all_ratings.n_responses:,}",
-                f"{opened.n_responses:,}",
-            )
-    yield built.table(
-        "unopened-passages",
-        "The agreement without ratings given before any passage was opened",
-        "Pearson correlation of each scorer with the mean of the raters: of all ratings, as "
-        "everywhere else in this report, and without those that were given before their rater had "
-        "opened any passage of the response. Only constructs with such ratings.",
-        ("Construct", "Scorer", "Scope", analysis.headings["unopened_share"], f"{r}, all ratings",
-         f"{r}, without them", "Responses", "Responses, without them"),
-        heads=3,
-    )  # fmt: skip
+        for scorer, scope in product(analysis.rated[construct].scorers, ("within_query", "pooled")):
+            row = Row(analysis, {"construct": construct, "scorer": scorer, "scope": scope})
+            if (e := row.first("pearson")) and row.first("pearson", ratings=OPENED):
+                yield Row(analysis, row.where, e)
+
+
+def _unopened(row: Row, built: TableBuilder) -> Cell:
+    share = row.analysis.estimates.select("unopened_share", construct=row.construct)[0]
+    built.used.append(share)
+    return Cell(f"{share.params['count']:,}", parts=(percent(share.value),))
+
+
+without_unopened = TableOf(
+    "unopened-passages",
+    "The agreement without ratings given before any passage was opened",
+    "Pearson correlation of each scorer with the mean of the raters: of all ratings, as "
+    "everywhere else in this report, and without those that were given before their rater had "
+    "opened any passage of the response. Only constructs with such ratings.",
+    _with_unopened,
+    ("construct", "scorer", "scope", Column("{unopened_share}", _unopened),
+     coefficient("pearson", "{pearson}, all ratings"),
+     coefficient("pearson", "{pearson}, without them", ratings=OPENED), "responses",
+     number_of("n_responses", "Responses, without them", "pearson", ratings=OPENED)),
+    heads=3,
+)  # fmt: skip

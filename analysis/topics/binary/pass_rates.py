@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import BoolArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import sums_by_query
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.render.formatting import percent
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, formatted, in_words, number_of
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
 from analysis.statistics.correction.prediction_powered import (
@@ -179,35 +178,29 @@ STATISTICS = (
 )
 
 
-def pass_rates_table(analysis: Analysis) -> Iterator[Table]:
-    """A row for each system, with the ways in columns."""
-    built, select = TableBuilder(), analysis.estimates.select
-    shown: dict[tuple[str, str], int] = {}
-    for e in select("pass_rate", way="judge"):
-        of = (e.constructs[0], e.scorers[0])
-        if e.systems and shown.setdefault(of, 0) >= SYSTEMS_SHOWN:
-            continue
-        shown[of] = shown.get(of, 0) + bool(e.systems)
-        where = {"construct": of[0], "scorer": of[1], "scope": e.scope}
-        ways = [analysis.estimates.first("pass_rate", way=way, **where) for way in WAYS]
-        people_pass_rate = ways[-1].params.get("people_pass") if ways[-1] is not None else None
-        built.add(
-            *of,
-            e.systems[0] if e.systems else "all responses",
-            *(built.number(way, ".0%") for way in ways),
-            "" if people_pass_rate is None else percent(float(str(people_pass_rate))),
-            f"{ways[-1].n_responses if ways[-1] is not None else 0:,}",
-        )
-    yield built.table(
-        "pass-rates",
-        "Pass rates of systems",
-        "Share of all responses that pass, as the judge decides; corrected by the judge's true "
-        "positive and true negative rate, which are taken to be the same for every system; and "
-        "by people's verdicts on the rated responses of the system itself. Where a judge is kinder "
-        "to some systems only the last is right: where it lets 20% more of a system's failures "
-        "through, the interval by its rates covers .70 to .86 in simulated studies, that by "
-        "labels .93 or more. A share below 0 or above 100% shows that the judge's rates do not fit "
-        f"the system. The first {SYSTEMS_SHOWN} systems; all are in estimates.csv.",
-        ("Construct", "Scorer", "System", *WAYS.values(), "People pass, of the rated", "Rated"),
-        heads=3,
-    )
+def _people_pass(row: Row) -> str:
+    labeled = row.first("pass_rate", way="labels")
+    share = labeled.params.get("people_pass") if labeled is not None else None
+    return "" if share is None else percent(float(str(share)))
+
+
+pass_rates_table = TableOf(
+    "pass-rates",
+    "Pass rates of systems",
+    "Share of all responses that pass, as the judge decides; corrected by the judge's true "
+    "positive and true negative rate, which are taken to be the same for every system; and "
+    "by people's verdicts on the rated responses of the system itself. Where a judge is kinder "
+    "to some systems only the last is right: where it lets 20% more of a system's failures "
+    "through, the interval by its rates covers .70 to .86 in simulated studies, that by "
+    "labels .93 or more. A share below 0 or above 100% shows that the judge's rates do not fit "
+    f"the system. The first {SYSTEMS_SHOWN} systems; all are in estimates.csv.",
+    # All responses are first, then each system.
+    each("pass_rate", "scope", most=1 + SYSTEMS_SHOWN,
+         per=lambda e: (e.constructs[0], e.scorers[0]), way="judge"),
+    ("construct", "scorer",
+     in_words("System", lambda row: "".join(row.estimate.systems) or "all responses"),
+     *(formatted("pass_rate", ".0%", heading, way=way) for way, heading in WAYS.items()),
+     in_words("People pass, of the rated", _people_pass),
+     number_of("n_responses", "Rated", "pass_rate", way="labels")),
+    heads=3,
+)  # fmt: skip

@@ -12,7 +12,6 @@ from analysis.render.drawing import Drawing, Figure
 from analysis.render.formatting import correlation, counted, listed
 from analysis.render.heat_map import described, heat_map
 from analysis.render.section import Section
-from analysis.render.table import Table, TableBuilder
 from analysis.render.table_of import (
     Row,
     TableOf,
@@ -20,6 +19,7 @@ from analysis.render.table_of import (
     formatted,
     in_points,
     in_words,
+    number_of,
     scorer_scale,
 )
 from analysis.render.verdict_facts import VerdictFacts
@@ -85,57 +85,47 @@ def _never_alone(group: tuple[str, ...], required: tuple[str, ...]) -> str:
     return f"No two judges differ in {group[0]} alone: its effect is confounded."
 
 
-def beside_each_other(analysis: Analysis) -> Iterator[Table]:
-    """Each judge's agreement with people, a row each."""
-    built, first, headings = TableBuilder(), analysis.estimates.first, analysis.headings
+def _judges_and_juries(analysis: Analysis) -> Iterator[Row]:
     for data, judges in estimates.judges_on(analysis.context):
-        if data.reference_missing:
-            continue
-        scale = analysis.context.human_scale(data.construct)
-        juries = [name for name in data.judges if name in analysis.options.derived_from]
-        for judge in (*judges, *juries):
-            where = {"construct": data.construct, "scorer": judge}
-            within = where | {"scope": "within_query"}
-            pooled = where | {"scope": "pooled"}
-            quadratic = first("cohen_kappa", weights="quadratic", **where)
-            replaced = [
-                e
-                for e in analysis.estimates.select("alt_test_winning_rate", **where)
-                if e.params["alignment"] in {"rmse", "equality"}
-            ]
-            used = first("pearson", **pooled) or first("equal_categories", **where)
-            built.add(
-                data.construct,
-                judge,
-                built.r(first("pearson", **within)),
-                built.r(first("kendall_tau_b", **within)),
-                built.r(first("human_ceiling_difference", measure="pearson", **within)),
-                built.r(first("pearson", **pooled)),
-                built.points(VerdictFacts(analysis, data.construct, judge).bias, scale),
-                built.points(first("mae", **pooled), scale),
-                built.number(first("equal_categories", **where), ".0%"),
-                built.r(quadratic or first("cohen_kappa", weights="none", **where)),
-                built.r(first("kappa_difference", **where)),
-                built.number(replaced[0], ".0%") if replaced else "",
-                f"{used.n_responses if used else 0:,}",
-            )
-    yield built.table(
-        "judges",
-        "Judges compared with people",
-        f"Each judge against {analysis.reference_words}: Pearson's r and tau-b within a query, r "
-        "minus that of a rater; r over all responses, bias and mean absolute difference in points; "
-        "Cohen's kappa with a rater (quadratic weights; on nominal scales without weights, with "
-        "the share of equal categories and the kappa minus that of a rater); share of raters that "
-        "the judge may replace. Overlapping intervals of two judges do not show that they agree "
-        "equally well, since both are compared with the same ratings.",
-        ("Construct", "Scorer", f"{headings['pearson']} within a query",
-         f"{headings['kendall_tau_b']} within a query",
-         f"{headings['human_ceiling_difference']} from a rater", f"{headings['pearson']} pooled",
-         headings["bias"], headings["mae"], headings["equal_categories"], headings["cohen_kappa"],
-         f"{headings['cohen_kappa']} minus a rater's", headings["alt_test_winning_rate"],
-         "Responses"),
-        heads=2,
-    )  # fmt: skip
+        if not data.reference_missing:
+            juries = [name for name in data.judges if name in analysis.options.derived_from]
+            for judge in (*judges, *juries):
+                yield Row(analysis, {"construct": data.construct, "scorer": judge})
+
+
+def _kappa(row: Row) -> Estimate | None:
+    return row.first("cohen_kappa", weights="quadratic") or row.first("cohen_kappa", weights="none")
+
+
+def _replaced(row: Row) -> Estimate | None:
+    rates = row.analysis.estimates.select("alt_test_winning_rate", **row.where)
+    return next((e for e in rates if e.params["alignment"] in {"rmse", "equality"}), None)
+
+
+beside_each_other = TableOf(
+    "judges",
+    "Judges compared with people",
+    "Each judge against {reference_words}: Pearson's r and tau-b within a query, r "
+    "minus that of a rater; r over all responses, bias and mean absolute difference in points; "
+    "Cohen's kappa with a rater (quadratic weights; on nominal scales without weights, with "
+    "the share of equal categories and the kappa minus that of a rater); share of raters that "
+    "the judge may replace. Overlapping intervals of two judges do not show that they agree "
+    "equally well, since both are compared with the same ratings.",
+    _judges_and_juries,
+    ("construct", "scorer",
+     coefficient("pearson", "{pearson} within a query", scope="within_query"),
+     coefficient("kendall_tau_b", "{kendall_tau_b} within a query", scope="within_query"),
+     coefficient("human_ceiling_difference", "{human_ceiling_difference} from a rater",
+                 measure="pearson", scope="within_query"),
+     coefficient("pearson", "{pearson} pooled", scope="pooled"),
+     in_points(lambda row: VerdictFacts(row.analysis, row.construct, row.scorer).bias, "{bias}"),
+     in_points("mae", scope="pooled"), formatted("equal_categories", ".0%"),
+     coefficient(_kappa, "{cohen_kappa}"),
+     coefficient("kappa_difference", "{cohen_kappa} minus a rater's"),
+     formatted(_replaced, ".0%", "{alt_test_winning_rate}"),
+     number_of("n_responses", "Responses", lambda row: (
+         row.first("pearson", scope="pooled") or row.first("equal_categories")))),
+)  # fmt: skip
 
 
 def _pairs(analysis: Analysis) -> list[Row]:

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from itertools import product
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed
 from analysis.render.table import Cell, Table, TableBuilder, scorer_estimate
 from analysis.render.table_of import (
+    Column,
     Row,
     TableOf,
     coefficient,
-    count,
     each,
     each_rated,
     formatted,
     in_points,
     in_words,
+    number_of,
     param,
     scorer_scale,
 )
@@ -26,15 +26,6 @@ from analysis.topics.reliability.raters import source_rows
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
 RATERS_SHOWN = 30
-_COMPONENTS = (
-    "query",
-    "system",
-    "rater",
-    "query:system",
-    "query:rater",
-    "system:rater",
-    "residual",
-)
 
 
 def _with_reliability(analysis: Analysis) -> Iterator[Row]:
@@ -186,32 +177,30 @@ repeats = TableOf(
 )  # fmt: skip
 
 
-def components(analysis: Analysis) -> Iterator[Table]:
-    """Where the variance of ratings comes from."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for construct in analysis.rated:
-        if first("variance_component", construct=construct) is None:
-            continue
-        estimates = (
-            first("variance_component", construct=construct, component=c) for c in _COMPONENTS
-        )
-        built.add(construct, *(_share(built, e) for e in estimates))
-    yield built.table(
-        "variance-components",
-        "Where the variance of ratings comes from",
-        f"{analysis.headings['variance_component']}, as a share of the variance of one rating "
-        "(Henderson's first method; the CSV has the "
-        "components in squared points). A negative estimate counts 0.",
-        ("Construct", *(name.capitalize().replace(":", " × ") for name in _COMPONENTS)),
-    )
+def _share(component: str) -> Column:
+    """A component of variance as a share of the variance of one rating."""
+
+    def cell(row: Row, built: TableBuilder) -> Cell:
+        e = row.first("variance_component", component=component)
+        if e is None or not e.defined:
+            return built.number(e, ".0%")
+        built.used.append(e)
+        share = e.params["share"]
+        return Cell(f"{share:.0%}" if isinstance(share, float) else "")
+
+    return Column(component.capitalize().replace(":", " × "), cell)
 
 
-def _share(built: TableBuilder, e: Estimate | None) -> Cell:
-    if e is None or not e.defined:
-        return built.number(e, ".0%")
-    built.used.append(e)
-    share = e.params["share"]
-    return Cell(f"{share:.0%}" if isinstance(share, float) else "")
+components = TableOf(
+    "variance-components",
+    "Where the variance of ratings comes from",
+    "{variance_component}, as a share of the variance of one rating (Henderson's first method; "
+    "the CSV has the components in squared points). A negative estimate counts 0.",
+    each("variance_component", component="query"),
+    ("construct", *map(_share, ("query", "system", "rater", "query:system", "query:rater",
+                                "system:rater", "residual"))),
+    heads=1,
+)  # fmt: skip
 
 
 def _designs(analysis: Analysis) -> Iterator[Row]:
@@ -243,7 +232,7 @@ between_sources = TableOf(
     "raters' as well as the place's.",
     each("source_difference"),
     ("construct", param("first", "First"), param("second", "Second"),
-     in_points("source_difference"), count("n_responses", "Responses in both"),
+     in_points("source_difference"), number_of("n_responses", "Responses in both"),
      in_words("Raters", lambda row: listed(row.estimate.scorers))),
     heads=3,
 )  # fmt: skip

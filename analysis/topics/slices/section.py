@@ -8,15 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation, percent, points
 from analysis.render.section import Section
-from analysis.render.table_of import (
-    Row,
-    Rows,
-    TableOf,
-    coefficient,
-    formatted,
-    in_points,
-    in_words,
-)
+from analysis.render.table_of import TableOf, coefficient, each, formatted, in_points, in_words
 from analysis.topics.slices import estimates
 
 #: Slices of one kind of which a row is shown; estimates.csv has the rest.
@@ -64,18 +56,8 @@ def _sentence(analysis: Analysis, e: Estimate) -> str:
     )
 
 
-def _slices(statistic: str, **params: str) -> Rows:
-    """A row for each slice with this statistic, as far as rows are shown."""
-
-    def rows(analysis: Analysis) -> Iterator[Row]:
-        counts: dict[tuple[object, ...], int] = {}
-        for e in analysis.estimates.select(statistic, **params):
-            key = (e.constructs, e.scorers[0], e.params["by"])
-            counts[key] = counts.get(key, 0) + 1
-            if counts[key] <= SLICES_SHOWN:
-                yield Row.of(analysis, e, "by", "slice")
-
-    return rows
+def _of_a_kind(e: Estimate) -> tuple[object, ...]:
+    return e.constructs, e.scorers[0], e.params["by"]
 
 
 _BY_SLICE = ("construct", "scorer", in_words("By", "{e.params[by]}"),
@@ -89,7 +71,7 @@ score_slices = TableOf(
     "responses that are alike has a low tau-b although the scorer is not worse there: read "
     "the bias with it. Differences are from all other responses, for domains and lengths; of "
     f"two slices the second mirrors the first. The first {SLICES_SHOWN} of a kind.",
-    _slices("slice_tau_b"),
+    each("slice_tau_b", "by", "slice", most=SLICES_SHOWN, per=_of_a_kind),
     (*_BY_SLICE, coefficient("slice_tau_b", "{kendall_tau_b}"), in_points("slice_bias", "{bias}"),
      coefficient("slice_difference", "Tau-b less others", measure="kendall_tau_b"),
      in_points("slice_difference", "Bias less others", measure="bias"), "responses"),
@@ -103,7 +85,7 @@ verdict_slices = TableOf(
     "The same responses divided by system, by domain of the query and by length. "
     "Differences are from all other responses, for domains and lengths; of two slices the "
     f"second mirrors the first.  The first {SLICES_SHOWN} of a kind.",
-    _slices("slice_rate", measure="accuracy"),
+    each("slice_rate", "by", "slice", most=SLICES_SHOWN, per=_of_a_kind, measure="accuracy"),
     (*_BY_SLICE,
      *(formatted("slice_rate", ".0%", f"{{{name}}}", measure=name) for name in estimates.RATES),
      formatted("slice_difference", ".0%", "Accuracy less others", measure="accuracy"),
