@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -143,19 +142,19 @@ def each(
     statistic: str,
     *alike: str,
     keep: Callable[[Estimate], bool] = lambda _estimate: True,
-    sort: Callable[[Estimate], Any] | None = None,
-    most: int | None = None,
     per: Callable[[Estimate], Hashable] = lambda _estimate: None,
+    sort: Callable[[Estimate], Any] = lambda _estimate: 0,
+    most: int | None = None,
     **where: Any,
 ) -> Rows:
-    """A row for each estimate of a statistic, `alike` as in `Row.of`; the first of each `per`."""
+    """A row for each estimate of a statistic, or for the first ones of each group; see `Row.of`."""
 
     def rows(analysis: Analysis) -> Iterator[Row]:
-        shown = Counter[Hashable]()
-        found = filter(keep, analysis.estimates.select(statistic, **where))
-        for e in sorted(found, key=sort) if sort else found:
-            shown[per(e)] += 1
-            if most is None or shown[per(e)] <= most:
+        groups: dict[Hashable, list[Estimate]] = {}
+        for e in filter(keep, analysis.estimates.select(statistic, **where)):
+            groups.setdefault(per(e), []).append(e)
+        for group in groups.values():
+            for e in sorted(group, key=sort)[:most]:
                 yield Row.of(analysis, e, *alike)
 
     return rows
@@ -178,12 +177,6 @@ def each_scorer(
                     yield replace(row, lead=e)
 
     return rows
-
-
-def each_rated(analysis: Analysis) -> Iterator[Row]:
-    """A row for each construct that people rated."""
-    for construct in analysis.rated:
-        yield Row(analysis, {"construct": construct})
 
 
 def in_words(heading: str, words: str | Callable[[Row], Cell | str | None]) -> Column:

@@ -7,12 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, coefficient, each, in_words
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.averaged_by_group import (
     averaged_over_queries,
@@ -80,28 +79,20 @@ STATISTICS = (
 _GROUPS = {"within_query": "queries", "pooled": "systems"}
 
 
-def by_group_table(analysis: Analysis) -> Iterator[Table]:
-    """The averages, a row for each scorer and kind of group."""
-    built = TableBuilder()
-    for first in analysis.estimates.select("average_correlation", measure=MEASURES[0]):
-        where = {
-            "construct": first.constructs[0], "scorer": first.scorers[0], "scope": first.scope,
-        }  # fmt: skip
-        for measure in MEASURES:
-            pooled = {key: where[key] for key in ("construct", "scorer")} | {"scope": "pooled"}
-            e = analysis.estimates.first("average_correlation", measure=measure, **where)
-            built.add(
-                where["construct"], where["scorer"], _GROUPS[first.scope],
-                analysis.headings[measure], built.r(e),
-                built.r(analysis.estimates.first(measure, **pooled)),
-                "" if e is None else f"{e.params['undefined']} of {e.params['groups']}",
-            )  # fmt: skip
-    yield built.table(
-        "averaged-by-group",
-        "Correlations averaged over queries or systems",
-        "The correlation of the responses to each query, or of each system, averaged, and the "
-        "one over all responses. A group in which all values of one side are equal has none.",
-        ("Construct", "Scorer", "Averaged over", "Measure",
-         analysis.headings["average_correlation"], "All responses", "Undefined"),
-        heads=4,
-    )  # fmt: skip
+def _over_all_responses(row: Row) -> Estimate | None:
+    where = {"construct": row.construct, "scorer": row.scorer, "scope": "pooled"}
+    return row.analysis.estimates.first(row.where["measure"], **where)
+
+
+by_group_table = TableOf(
+    "averaged-by-group",
+    "Correlations averaged over queries or systems",
+    "The correlation of the responses to each query, or of each system, averaged, and the "
+    "one over all responses. A group in which all values of one side are equal has none.",
+    each("average_correlation", "scope", "measure",
+         per=lambda e: (e.constructs, e.scorers, e.scope)),
+    ("construct", "scorer", in_words("Averaged over", lambda row: _GROUPS[row.where["scope"]]),
+     "measure", "average_correlation", coefficient(_over_all_responses, "All responses"),
+     in_words("Undefined", "{e.params[undefined]} of {e.params[groups]}")),
+    heads=4,
+)  # fmt: skip

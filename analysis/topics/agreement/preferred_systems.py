@@ -7,11 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.render.table import Table, TableBuilder
+from analysis.render.table_of import Row, TableOf, each, formatted, in_words, number_of
 from analysis.statistics.discrimination.bradley_terry import BradleyTerry, wins_by_query
 
 PEOPLE = "people"
@@ -105,25 +104,21 @@ STATISTICS = (
 )
 
 
-def preferred_systems_table(analysis: Analysis) -> Iterator[Table]:
-    """Systems by their strength, for each construct and each of people and judges."""
-    built = TableBuilder()
-    groups: dict[tuple[str, str], list[Estimate]] = {}
-    for e in analysis.estimates.select("bradley_terry"):
-        groups.setdefault((e.constructs[0], str(e.params["by"])), []).append(e)
-    for (construct, by), estimates in groups.items():
-        for e in sorted(estimates, key=lambda e: -e.value if e.defined else 0.0):
-            chance = f"{1 / (1 + np.exp(-e.value)):.0%}" if e.defined else ""
-            built.add(construct, by, e.systems[0], built.number(e, "+.2f"), chance,
-                      f"{e.n_responses:,}")  # fmt: skip
-    yield built.table(
-        "preferred-systems",
-        "Order of systems by preferences",
-        "Strengths of the Bradley-Terry model in log odds: 0 is the average of the systems, and a "
-        "tie counts as half a win of each. Preferred: how often a response of the system is "
-        "preferred to that of an average one. Responses that two systems share are not compared "
-        "with each other.",
-        ("Construct", "By", "System", analysis.headings["bradley_terry"], "Preferred",
-         "Comparisons"),
-        heads=3,
-    )  # fmt: skip
+def _preferred(row: Row) -> str:
+    e = row.estimate
+    return f"{1 / (1 + np.exp(-e.value)):.0%}" if e.defined else ""
+
+
+preferred_systems_table = TableOf(
+    "preferred-systems",
+    "Order of systems by preferences",
+    "Strengths of the Bradley-Terry model in log odds: 0 is the average of the systems, and a "
+    "tie counts as half a win of each. Preferred: how often a response of the system is "
+    "preferred to that of an average one. Responses that two systems share are not compared "
+    "with each other.",
+    each("bradley_terry", per=lambda e: (e.constructs[0], e.params["by"]),
+         sort=lambda e: -e.value if e.defined else 0.0),
+    ("construct", in_words("By", "{e.params[by]}"), "system", formatted("bradley_terry", "+.2f"),
+     in_words("Preferred", _preferred), number_of("n_responses", "Comparisons")),
+    heads=3,
+)  # fmt: skip

@@ -14,7 +14,6 @@ from analysis.render.table_of import (
     TableOf,
     coefficient,
     each,
-    each_rated,
     formatted,
     in_points,
     in_words,
@@ -30,9 +29,10 @@ RATERS_SHOWN = 30
 
 def _with_reliability(analysis: Analysis) -> Iterator[Row]:
     """A row for each construct, with the estimate whose numbers of raters and responses it has."""
-    for row in each_rated(analysis):
+    for construct, data in analysis.rated.items():
+        row = Row(analysis, {"construct": construct})
         counted = row.first("icc", form="A,1") or row.first("krippendorff_alpha", level="nominal")
-        if analysis.rated[row.construct].raters and counted is not None:
+        if data.raters and counted is not None:
             yield Row(analysis, row.where, counted)
 
 
@@ -62,9 +62,9 @@ reliability = TableOf(
 
 
 def _of_several_raters(analysis: Analysis) -> Iterator[Row]:
-    for row in each_rated(analysis):
-        if len(analysis.rated[row.construct].raters) > 1:
-            yield row
+    for construct, data in analysis.rated.items():
+        if len(data.raters) > 1:
+            yield Row(analysis, {"construct": construct})
 
 
 agreement_of_pairs = TableOf(
