@@ -96,8 +96,9 @@ class TableOf:
     A column is a `Column`, one of `COMMON`, or the id of a statistic that is a coefficient.
     `title`, `caption` and headings are templates: `{id}` is the declared heading of a statistic,
     `{name}` an option of the analysis, `{reference_words}` what judges are compared with. `note`
-    returns what the caption says beyond that. The first `heads` columns name the row; rows `in
-    detail` are not on the page that folds. Columns in which no row has a cell are left out.
+    returns what the caption says beyond that, and `cut` is added where there are more rows than
+    `most`, with `{most}`, `{all}` and `{rest}`. The first `heads` columns name the row; rows in
+    `detail` are not on the page that folds. Columns in which no row has a cell are left out.
     """
 
     key: str
@@ -108,6 +109,8 @@ class TableOf:
     heads: int = 2
     note: Callable[[Analysis], str] = lambda _analysis: ""
     detail: Callable[[Row], bool] = lambda _row: False
+    most: int | None = None
+    cut: str = ""
 
     def __call__(self, analysis: Analysis) -> Iterator[Table]:
         """The table of an analysis."""
@@ -116,15 +119,21 @@ class TableOf:
             COMMON.get(column) or coefficient(column) if isinstance(column, str) else column
             for column in self.columns
         ]
-        for row in self.rows(analysis):
+        rows = list(self.rows(analysis))
+        for row in rows[: self.most]:
             built.add(*[column.cell(row, built) for column in columns], detail=self.detail(row))
         yield built.table(
             self.key,
             self.title.format_map(words),
-            self.caption.format_map(words) + self.note(analysis),
+            self.caption.format_map(words) + self.note(analysis) + self._left_out(len(rows)),
             [column.heading.format_map(words) for column in columns],
             heads=self.heads,
         )
+
+    def _left_out(self, rows: int) -> str:
+        if self.most is None or rows <= self.most:
+            return ""
+        return self.cut.format(most=self.most, all=rows, rest=f"{rows - self.most:,}")
 
 
 class _Words(dict[str, Any]):

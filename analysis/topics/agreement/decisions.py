@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
@@ -275,12 +274,6 @@ decisions_table = TableOf(
 )  # fmt: skip
 
 
-def _beyond_those_shown(analysis: Analysis) -> str:
-    decided = analysis.estimates.select("decision")
-    rest = sum(e.params["decision"] in _WORDS for e in decided) - PAIRS_SHOWN
-    return f" {rest:,} more are in estimates.csv." if rest > 0 else ""
-
-
 def _side(heading: str, name: str, scale: Callable[[Row], Scale | None]) -> Column:
     """The difference by people or by the judge."""
 
@@ -301,11 +294,12 @@ disagreements_table = TableOf(
     "Pairs of systems decided differently",
     "Mean difference of the first system minus the second, by people and by the judge, with "
     "simultaneous intervals for all pairs, and by whose values the two differ significantly.",
-    each("decision", keep=lambda e: e.params["decision"] in _WORDS, most=PAIRS_SHOWN,
+    each("decision", keep=lambda e: e.params["decision"] in _WORDS,
          sort=lambda e: list(_WORDS).index(str(e.params["decision"]))),
     ("construct", "scorer", in_words("Systems", lambda row: " − ".join(row.estimate.systems)),
      _side("People", "people", human_scale), _side("Judge", "judge", scorer_scale),
      in_words("{decision}", lambda row: _WORDS[str(row.estimate.params["decision"])]), "queries"),
     heads=3,
-    note=_beyond_those_shown,
+    most=PAIRS_SHOWN,
+    cut=" {rest} more are in estimates.csv.",
 )  # fmt: skip

@@ -16,6 +16,7 @@ from analysis.render.table_of import (
     Row,
     TableOf,
     coefficient,
+    each,
     formatted,
     in_points,
     in_words,
@@ -128,26 +129,13 @@ beside_each_other = TableOf(
 )  # fmt: skip
 
 
-def _pairs(analysis: Analysis) -> list[Row]:
-    """A row for each construct and two judges."""
-    pairs: dict[tuple[object, ...], Estimate] = {}
-    for e in analysis.estimates.select("judge_agreement"):
-        pairs.setdefault((e.constructs, e.scorers), e)
-    return [Row.of(analysis, e, "scorers") for e in pairs.values()]
-
-
-def _more_pairs(analysis: Analysis) -> str:
-    number = len(_pairs(analysis))
-    return f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
-
-
 with_each_other = TableOf(
     "judge-agreement",
     "Two judges on the same responses",
     "{judge_agreement}: correlation within queries; share of equal scores, on "
     "nominal scales with Cohen's kappa; mean distance in points, and concordance (equal "
     "values, not only equal order), for two judges on one scale.",
-    lambda analysis: _pairs(analysis)[:ROWS_SHOWN],
+    each("judge_agreement", "scorers", per=lambda e: (e.constructs, e.scorers), most=1),
     ("construct", "scorer", in_words("Other scorer", "{e.scorers[1]}"),
      coefficient("judge_agreement", "{pearson} within a query", measure="pearson"),
      formatted("judge_agreement", ".0%", "{raw_agreement}", measure="share_equal"),
@@ -156,7 +144,8 @@ with_each_other = TableOf(
                measure="mean_absolute_difference"),
      coefficient("judge_agreement", "{ccc}", measure="ccc"), "responses"),
     heads=3,
-    note=_more_pairs,
+    most=ROWS_SHOWN,
+    cut=" The first {most} of {all} pairs.",
 )  # fmt: skip
 
 

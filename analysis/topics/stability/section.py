@@ -11,8 +11,8 @@ from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import counted, listed, percent, points
 from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
-from analysis.render.table import Table, TableBuilder
 from analysis.render.table_of import (
+    Column,
     Row,
     TableOf,
     coefficient,
@@ -114,31 +114,21 @@ def overall(analysis: Analysis, between: str | None = None) -> list[Estimate]:
     return [e for e in rates if "pairs" in e.params and between in {None, e.params["between"]}]
 
 
-def _more_pairs(analysis: Analysis) -> str:
-    number = len(analysis.estimates.select("run_agreement", measure="share_equal"))
-    return f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
-
-
 agreement = TableOf(
     "run-agreement",
     "Two runs on the same responses",
     "{run_agreement}: share of equal scores, mean distance in points, correlation "
     "within queries, and concordance (equal values, not only equal order).",
-    each("run_agreement", "scorers", measure="share_equal", most=ROWS_SHOWN),
+    each("run_agreement", "scorers", measure="share_equal"),
     ("construct", in_words("Run", "{e.scorers[0]}"), in_words("Other run", "{e.scorers[1]}"),
      formatted("run_agreement", ".0%", "{raw_agreement}"),
      in_points("run_agreement", "{mean_absolute_difference}", scorer_scale,
                measure="mean_absolute_difference"),
      coefficient("run_agreement", "{pearson} within a query", measure="pearson"),
      coefficient("run_agreement", "{ccc}", measure="ccc"), "responses"),
-    note=_more_pairs,
+    most=ROWS_SHOWN,
+    cut=" The first {most} of {all} pairs.",
 )  # fmt: skip
-
-
-def _judges(analysis: Analysis) -> Iterator[Row]:
-    """A row for each construct and the runs of one judge."""
-    for shares in by_runs(analysis).values():
-        yield Row.of(analysis, shares[0], "scorers")
 
 
 components = TableOf(
@@ -149,7 +139,7 @@ components = TableOf(
     "again. Analysis of variance on responses that all these runs have scored; without runs that "
     "have less than half as many scores as the fullest, or another scale than most. Intervals "
     "speak of these runs on queries like these. Estimates may fall below 0 where there is little.",
-    _judges,
+    each("run_variance_share", "scorers", per=lambda e: (e.constructs[0], e.scorers), most=1),
     ("construct", in_words("Runs", lambda row: _runs(row.estimate)),
      *(formatted("run_variance_share", ".0%", name.capitalize().replace(":", " × "), component=name)
        for name in RUN_COMPONENTS),
@@ -196,33 +186,36 @@ what_differs = by_difference(
 )
 
 
-def flips(analysis: Analysis) -> Iterator[Table]:
-    """Mean flip rates by construct and kind of scoring."""
-    built = TableBuilder()
-    for e in overall(analysis)[: 2 * ROWS_SHOWN]:
-        compared = f"{e.params['opposite']:,} of {e.params['compared']:,}"
-        built.add(
-            e.constructs[0] if len(e.constructs) == 1 else "all",
-            OTHER[str(e.params["between"])],
-            _names(e),
-            built.number(e, ".0%"),
-            "" if e.params["between"] == "queries" else compared,
-            "" if e.params["between"] == "queries" else f"{e.params['tied']:,}",
-            str(e.params["pairs"]),
-        )
-    yield built.table(
-        "flip-rates",
-        "Would another scoring order the systems differently?",
-        "Probability that two independent scorings put two systems in another order on their mean "
-        "scores, averaged over pairs of systems; 50% is chance. By the same run asked again, by "
-        "another run like these, and, to compare with, by the same run on as many other queries. "
-        "Opposite: of the scorings at hand, comparisons with the opposite order; tied: "
-        "equal means in one of the two. The interval of the mean assumes the worst case, "
-        "that the errors of all pairs are the same.",
-        ("Construct", "Other scoring", "Runs", analysis.headings["flip_rate"], "Opposite", "Tied",
-         "Pairs of systems"),
-        heads=2,
-    )  # fmt: skip
+_OTHER_SCORING = in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])])
+_RUNS = in_words("Runs", lambda row: _names(row.estimate))
+
+
+def _at_hand(heading: str, words: str) -> Column:
+    """A column on the scorings at hand, of which none is on other queries."""
+
+    def at_hand(row: Row) -> str:
+        e = row.estimate
+        return "" if e.params["between"] == "queries" else words.format(e=e)
+
+    return in_words(heading, at_hand)
+
+
+flips = TableOf(
+    "flip-rates",
+    "Would another scoring order the systems differently?",
+    "Probability that two independent scorings put two systems in another order on their mean "
+    "scores, averaged over pairs of systems; 50% is chance. By the same run asked again, by "
+    "another run like these, and, to compare with, by the same run on as many other queries. "
+    "Opposite: of the scorings at hand, comparisons with the opposite order; tied: "
+    "equal means in one of the two. The interval of the mean assumes the worst case, "
+    "that the errors of all pairs are the same.",
+    each("flip_rate", keep=lambda e: "pairs" in e.params, most=2 * ROWS_SHOWN),
+    (in_words("Construct",
+              lambda row: row.construct if len(row.estimate.constructs) == 1 else "all"),
+     _OTHER_SCORING, _RUNS, formatted("flip_rate", ".0%"),
+     _at_hand("Opposite", "{e.params[opposite]:,} of {e.params[compared]:,}"),
+     _at_hand("Tied", "{e.params[tied]:,}"), param("pairs", "Pairs of systems")),
+)  # fmt: skip
 
 
 def _names(e: Estimate) -> str:
@@ -230,25 +223,17 @@ def _names(e: Estimate) -> str:
     return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
-def _least_certain(e: Estimate) -> bool:
-    return "pairs" not in e.params and e.value >= LEAST_LISTED
-
-
-def _more_flipping(analysis: Analysis) -> str:
-    number = sum(map(_least_certain, analysis.estimates.select("flip_rate")))
-    return f" The first {ROWS_SHOWN} of {number}." if number > ROWS_SHOWN else ""
-
-
 flipping_pairs = TableOf(
     "flipping-pairs",
     "Pairs of systems whose order is least certain",
     f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.",
-    each("flip_rate", keep=_least_certain, sort=lambda e: -e.value, most=ROWS_SHOWN),
+    each("flip_rate", keep=lambda e: "pairs" not in e.params and e.value >= LEAST_LISTED,
+         sort=lambda e: -e.value),
     ("construct", in_words("Systems", lambda row: " and ".join(row.estimate.systems)),
-     in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])]),
-     in_words("Runs", lambda row: _names(row.estimate)), formatted("flip_rate", ".0%"),
+     _OTHER_SCORING, _RUNS, formatted("flip_rate", ".0%"),
      in_words("Opposite", "{e.params[opposite]:,} of {e.params[compared]:,}")),
-    note=_more_flipping,
+    most=ROWS_SHOWN,
+    cut=" The first {most} of {all}.",
 )  # fmt: skip
 
 

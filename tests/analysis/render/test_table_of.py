@@ -77,7 +77,7 @@ def test_rows_are_chosen_and_sorted_and_an_undefined_figure_has_its_reason() -> 
         "ranks",
         "Ranks",
         "",
-        each("judge_rank", keep=lambda e: e.value != 3, sort=lambda e: -e.value, most=3),
+        each("judge_rank", keep=lambda e: e.value != 3, sort=lambda e: -e.value),
         ("scorer", formatted("judge_rank", ".0f"), param("group", "Group")),
         heads=1,
         note=lambda analysis: f"{len(analysis.estimates)} in all.",
@@ -89,6 +89,30 @@ def test_rows_are_chosen_and_sorted_and_an_undefined_figure_has_its_reason() -> 
     assert made.footnotes == (("a", "too few queries"),)
     assert made.caption == "4 in all."
     assert made.detail_rows == {1}
+
+
+def test_rows_are_limited_by_group_and_as_a_whole() -> None:
+    biases = [
+        Estimate("bias", ("QR",), (scorer,), (system,), f"system:{system}", value=value)
+        for scorer, system, value in (
+            ("b", "s1", 1), ("a", "s1", 2), ("b", "s2", 3), ("a", "s2", 4), ("a", "s3", 3),
+        )
+    ]  # fmt: skip
+    declared = TableOf(
+        "biases",
+        "Biases",
+        "All.",
+        each("bias", per=lambda e: e.scorers, sort=lambda e: -e.value, most=2),
+        ("scorer", "system", formatted("bias", ".0f")),
+        most=3,
+        cut=" The first {most} of {all}; {rest} more.",
+    )
+    (made,) = declared(with_estimates(*biases))
+    texts = ["".join(cell.text for cell in row) for row in made.rows]
+    assert texts == ["bs23", "bs11", "as24"]
+    assert made.caption == "All. The first 3 of 4; 1 more."
+    (whole_table,) = declared(with_estimates(*biases[:3]))
+    assert whole_table.caption == "All."
 
 
 def test_the_estimates_of_a_pair_are_not_those_of_another_pair() -> None:
