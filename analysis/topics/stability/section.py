@@ -131,6 +131,13 @@ agreement = TableOf(
 )  # fmt: skip
 
 
+def _runs(row: Row) -> str:
+    without = row.estimate.params.get("excluded")
+    return listed(row.estimate.scorers, 3) + (f" (without {without})" if without else "")
+
+
+_RUNS = in_words("Runs", _runs)
+
 components = TableOf(
     "run-variance",
     "Where the variance of judge scores comes from",
@@ -140,16 +147,11 @@ components = TableOf(
     "have less than half as many scores as the fullest, or another scale than most. Intervals "
     "speak of these runs on queries like these. Estimates may fall below 0 where there is little.",
     each("run_variance_share", "scorers", per=lambda e: (e.constructs[0], e.scorers), most=1),
-    ("construct", in_words("Runs", lambda row: _runs(row.estimate)),
+    ("construct", _RUNS,
      *(formatted("run_variance_share", ".0%", name.capitalize().replace(":", " × "), component=name)
        for name in RUN_COMPONENTS),
      in_words("Number of runs", lambda row: str(len(row.estimate.scorers))), "responses"),
 )  # fmt: skip
-
-
-def _runs(e: Estimate) -> str:
-    without = e.params["excluded"]
-    return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
 def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf:
@@ -187,7 +189,6 @@ what_differs = by_difference(
 
 
 _OTHER_SCORING = in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])])
-_RUNS = in_words("Runs", lambda row: _names(row.estimate))
 
 
 def _at_hand(heading: str, words: str) -> Column:
@@ -216,11 +217,6 @@ flips = TableOf(
      _at_hand("Opposite", "{e.params[opposite]:,} of {e.params[compared]:,}"),
      _at_hand("Tied", "{e.params[tied]:,}"), param("pairs", "Pairs of systems")),
 )  # fmt: skip
-
-
-def _names(e: Estimate) -> str:
-    without = e.params.get("excluded")
-    return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
 flipping_pairs = TableOf(
