@@ -18,7 +18,7 @@ _EXACT = ("constructs", "scorers", "systems")
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class TableRow:
     """A row of a table: what its estimates have in common, and the one that it is made for.
 
     `where` has arguments of `EstimateList.select`, and the whole of `scorers` or `systems` where
@@ -76,9 +76,9 @@ class Row:
 
 
 #: What an estimate of a column is: a statistic's id, or a function of the row.
-Source = str | Callable[[Row], Estimate | None]
+Source = str | Callable[[TableRow], Estimate | None]
 
-Rows = Callable[[Analysis], Iterable[Row]]
+Rows = Callable[[Analysis], Iterable[TableRow]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Column:
     """A column: its heading, a template as of `TableOf`, and the cell of each row."""
 
     heading: str
-    cell: Callable[[Row, TableBuilder], Cell | str]
+    cell: Callable[[TableRow, TableBuilder], Cell | str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class TableOf:
     columns: Sequence[Column | str]
     heads: int = 2
     note: Callable[[Analysis], str] = lambda _analysis: ""
-    detail: Callable[[Row], bool] = lambda _row: False
+    detail: Callable[[TableRow], bool] = lambda _row: False
     most: int | None = None
     cut: str = ""
 
@@ -156,15 +156,18 @@ def each(
     most: int | None = None,
     **where: Any,
 ) -> Rows:
-    """A row for each estimate of a statistic, or for the first ones of each group; see `Row.of`."""
+    """A row for each estimate of a statistic that matches `where`; `alike` as in `TableRow.of`.
 
-    def rows(analysis: Analysis) -> Iterator[Row]:
+    Groups, by `per`, keep their order; each is sorted, and has its first `most` rows.
+    """
+
+    def rows(analysis: Analysis) -> Iterator[TableRow]:
         groups: dict[Hashable, list[Estimate]] = {}
         for e in filter(keep, analysis.estimates.select(statistic, **where)):
             groups.setdefault(per(e), []).append(e)
         for group in groups.values():
             for e in sorted(group, key=sort)[:most]:
-                yield Row.of(analysis, e, *alike)
+                yield TableRow.of(analysis, e, *alike)
 
     return rows
 
@@ -176,11 +179,13 @@ def each_scorer(
 ) -> Rows:
     """A row for each scorer of a construct, and of `choices` such as scopes, if it has a `lead`."""
 
-    def rows(analysis: Analysis) -> Iterator[Row]:
+    def rows(analysis: Analysis) -> Iterator[TableRow]:
         for one in filter(keep, analysis.context.scored()):
             for chosen in product(*choices.values()):
                 where = dict(zip(choices, chosen, strict=True))
-                row = Row(analysis, {"construct": one.construct, "scorer": one.scorer, **where})
+                row = TableRow(
+                    analysis, {"construct": one.construct, "scorer": one.scorer, **where}
+                )
                 e = row.first(lead)
                 if e is not None:
                     yield replace(row, lead=e)
@@ -188,7 +193,7 @@ def each_scorer(
     return rows
 
 
-def in_words(heading: str, words: str | Callable[[Row], Cell | str | None]) -> Column:
+def in_words(heading: str, words: str | Callable[[TableRow], Cell | str | None]) -> Column:
     """A column of words or counts.
 
     `words` are a function of the row, or a template in which `e` is the estimate of the row, such
@@ -204,7 +209,7 @@ def in_words(heading: str, words: str | Callable[[Row], Cell | str | None]) -> C
 def param(name: str, heading: str, form: str = "") -> Column:
     """A param of the row's estimate in a format, if it has any."""
 
-    def words(row: Row) -> str:
+    def words(row: TableRow) -> str:
         value = row.estimate.params.get(name)
         return "" if value is None else f"{value:{form}}"
 
@@ -214,7 +219,7 @@ def param(name: str, heading: str, form: str = "") -> Column:
 def number_of(name: str, heading: str, of: Source | None = None, **where: Any) -> Column:
     """A count, such as `n_responses`, of the row's estimate or of another; 0 without one."""
 
-    def words(row: Row) -> str:
+    def words(row: TableRow) -> str:
         e = row.estimate if of is None else _found(row, of, where)
         return f"{getattr(e, name) if e is not None else 0:,}"
 
@@ -236,12 +241,12 @@ def formatted(source: Source, form: str, heading: str = "", **where: Any) -> Col
     )
 
 
-def human_scale(row: Row) -> Scale | None:
+def human_scale(row: TableRow) -> Scale | None:
     """People's scale on the construct of a row."""
     return row.analysis.context.human_scale(row.construct)
 
 
-def scorer_scale(row: Row) -> Scale | None:
+def scorer_scale(row: TableRow) -> Scale | None:
     """The scale of a row's scorer on its construct."""
     return row.analysis.scores.scale(row.construct, row.scorer)
 
@@ -249,7 +254,7 @@ def scorer_scale(row: Row) -> Scale | None:
 def in_points(
     source: Source,
     heading: str = "",
-    scale: Callable[[Row], Scale | None] = human_scale,
+    scale: Callable[[TableRow], Scale | None] = human_scale,
     **where: Any,
 ) -> Column:
     """A figure in points of a scale, with a decimal more than in a sentence."""
@@ -259,7 +264,7 @@ def in_points(
     )
 
 
-def _found(row: Row, source: Source, where: Mapping[str, Any]) -> Estimate | None:
+def _found(row: TableRow, source: Source, where: Mapping[str, Any]) -> Estimate | None:
     """The estimate of a column; of the statistic that the row is made for, that of the row."""
     if not isinstance(source, str):
         return source(row)

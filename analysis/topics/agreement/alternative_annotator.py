@@ -14,7 +14,7 @@ from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
+from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, param
 from analysis.statistics.agreement.alternative_annotator import (
     Alignment,
     AlternativeAnnotator,
@@ -157,14 +157,14 @@ STATISTICS = (
 )
 
 
-def _where_any_is_defined(analysis: Analysis) -> Iterator[Row]:
+def _where_any_is_defined(analysis: Analysis) -> Iterator[TableRow]:
     """That two raters are too few is stated once, in the section on what is not established."""
     rows = list(each("alt_test_winning_rate", "scorers", "alignment")(analysis))
     if any(row.estimate.defined for row in rows):
         yield from rows
 
 
-def _named(row: Row) -> str:
+def _named(row: TableRow) -> str:
     constant = row.scorer == CONSTANT
     return "a constant: the mean of all ratings" if constant else row.scorer
 

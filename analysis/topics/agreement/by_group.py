@@ -11,7 +11,7 @@ from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import Row, TableOf, coefficient, each, in_words
+from analysis.render.table_of import TableOf, TableRow, coefficient, each, in_words
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.averaged_by_group import (
     averaged_over_queries,
@@ -79,7 +79,7 @@ STATISTICS = (
 _GROUPS = {"within_query": "queries", "pooled": "systems"}
 
 
-def _over_all_responses(row: Row) -> Estimate | None:
+def _over_all_responses(row: TableRow) -> Estimate | None:
     where = {"construct": row.construct, "scorer": row.scorer, "scope": "pooled"}
     return row.analysis.estimates.first(row.where["measure"], **where)
 

@@ -16,7 +16,15 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words, number_of
+from analysis.render.table_of import (
+    TableOf,
+    TableRow,
+    coefficient,
+    each,
+    formatted,
+    in_words,
+    number_of,
+)
 from analysis.statistics.agreement.category_agreement import (
     categories_of,
     confusion,
@@ -269,7 +277,7 @@ _BETWEEN = {
 }
 
 
-def _scorer_or_people(row: Row) -> str:
+def _scorer_or_people(row: TableRow) -> str:
     return "people" if row.where["between"] == "rater_rater" else row.scorer
 
 

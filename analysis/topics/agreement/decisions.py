@@ -20,8 +20,8 @@ from analysis.render.formatting import points
 from analysis.render.table import Cell, TableBuilder
 from analysis.render.table_of import (
     Column,
-    Row,
     TableOf,
+    TableRow,
     each,
     formatted,
     human_scale,
@@ -274,10 +274,10 @@ decisions_table = TableOf(
 )  # fmt: skip
 
 
-def _side(heading: str, name: str, scale: Callable[[Row], Scale | None]) -> Column:
+def _side(heading: str, name: str, scale: Callable[[TableRow], Scale | None]) -> Column:
     """The difference by people or by the judge."""
 
-    def cell(row: Row, built: TableBuilder) -> Cell:
+    def cell(row: TableRow, built: TableBuilder) -> Cell:
         e = row.estimate
         built.used.append(e)
         keys = (name, f"{name}_low", f"{name}_high")

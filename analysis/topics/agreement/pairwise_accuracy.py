@@ -10,7 +10,7 @@ import numpy as np
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
+from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, param
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
     PairwiseAccuracy,
@@ -123,7 +123,7 @@ STATISTICS = (
 )
 
 
-def _best_threshold(row: Row) -> str:
+def _best_threshold(row: TableRow) -> str:
     return _threshold(row.first("pairwise_accuracy", calibration="in_sample"))
 
 

@@ -14,7 +14,15 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
-from analysis.render.table_of import Row, TableOf, coefficient, each, formatted, in_words, number_of
+from analysis.render.table_of import (
+    TableOf,
+    TableRow,
+    coefficient,
+    each,
+    formatted,
+    in_words,
+    number_of,
+)
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
 from analysis.topics.agreement.compared_pairs import differences_of, pairs_of, queries_of
@@ -216,7 +224,7 @@ STATISTICS = (
 )
 
 
-def _near(row: Row) -> Estimate | None:
+def _near(row: TableRow) -> Estimate | None:
     """The share of pairs within one point, of raters with each other."""
     if "repeated_by" in row.estimate.params:
         return None

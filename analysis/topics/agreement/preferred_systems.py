@@ -10,7 +10,7 @@ import numpy as np
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.render.table_of import Row, TableOf, each, formatted, in_words, number_of
+from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, number_of
 from analysis.statistics.discrimination.bradley_terry import BradleyTerry, wins_by_query
 
 PEOPLE = "people"
@@ -104,7 +104,7 @@ STATISTICS = (
 )
 
 
-def _preferred(row: Row) -> str:
+def _preferred(row: TableRow) -> str:
     e = row.estimate
     return f"{1 / (1 + np.exp(-e.value)):.0%}" if e.defined else ""
 

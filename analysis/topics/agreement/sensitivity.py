@@ -18,7 +18,7 @@ from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.formatting import correlation
-from analysis.render.table_of import Row, TableOf, coefficient, each, in_words, param
+from analysis.render.table_of import TableOf, TableRow, coefficient, each, in_words, param
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
@@ -216,11 +216,11 @@ STATISTICS = (
 )
 
 
-def _highest(row: Row) -> Estimate | None:
+def _highest(row: TableRow) -> Estimate | None:
     return row.first("agreement_without_one", end="high")
 
 
-def _without_highest(row: Row) -> str:
+def _without_highest(row: TableRow) -> str:
     high = _highest(row)
     return "" if high is None else str(high.params["name"])
 

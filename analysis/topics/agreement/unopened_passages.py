@@ -12,7 +12,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import percent
 from analysis.render.table import Cell, TableBuilder
-from analysis.render.table_of import Column, Row, TableOf, coefficient, number_of
+from analysis.render.table_of import Column, TableOf, TableRow, coefficient, number_of
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import SCOPES
 
@@ -72,17 +72,17 @@ STATISTICS = (
 )
 
 
-def _with_unopened(analysis: Analysis) -> Iterator[Row]:
+def _with_unopened(analysis: Analysis) -> Iterator[TableRow]:
     """A row for each scorer and scope with a correlation of all ratings, and one without these."""
     for share in analysis.estimates.select("unopened_share"):
         construct = share.constructs[0]
         for scorer, scope in product(analysis.rated[construct].scorers, ("within_query", "pooled")):
-            row = Row(analysis, {"construct": construct, "scorer": scorer, "scope": scope})
+            row = TableRow(analysis, {"construct": construct, "scorer": scorer, "scope": scope})
             if (e := row.first("pearson")) and row.first("pearson", ratings=OPENED):
-                yield Row(analysis, row.where, e)
+                yield TableRow(analysis, row.where, e)
 
 
-def _unopened(row: Row, built: TableBuilder) -> Cell:
+def _unopened(row: TableRow, built: TableBuilder) -> Cell:
     share = row.analysis.estimates.select("unopened_share", construct=row.construct)[0]
     built.used.append(share)
     return Cell(f"{share.params['count']:,}", parts=(percent(share.value),))

@@ -14,7 +14,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import sums_by_query
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.render.formatting import percent
-from analysis.render.table_of import Row, TableOf, each, formatted, in_words, number_of
+from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, number_of
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
 from analysis.statistics.correction.prediction_powered import (
@@ -178,7 +178,7 @@ STATISTICS = (
 )
 
 
-def _people_pass(row: Row) -> str:
+def _people_pass(row: TableRow) -> str:
     labeled = row.first("pass_rate", way="labels")
     share = labeled.params.get("people_pass") if labeled is not None else None
     return "" if share is None else percent(float(str(share)))

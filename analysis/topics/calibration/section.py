@@ -9,7 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, each, in_points, in_words
+from analysis.render.table_of import TableOf, TableRow, each, in_points, in_words
 from analysis.topics.calibration import estimates, figures
 from analysis.topics.calibration.judge_error import SATURATED, UNKNOWN_PREFERENCE
 
@@ -164,14 +164,14 @@ def _bounded(cell: Cell, bound: Cell) -> Cell:
     )
 
 
-def _largest(analysis: Analysis) -> Iterator[Row]:
+def _largest(analysis: Analysis) -> Iterator[TableRow]:
     """The systems with the largest differences of each scorer; one row where none is defined."""
     for data, scorer, _, _ in analysis.context.scored("examined"):
         where = {"construct": data.construct, "scorer": scorer}
         rows = analysis.estimates.select("error_by_system_given_human", **where)
         largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
         for e in largest[:SYSTEMS_SHOWN] or rows[:1]:
-            yield Row(analysis, where, e)
+            yield TableRow(analysis, where, e)
 
 
 given_people = TableOf(

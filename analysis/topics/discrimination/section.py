@@ -16,7 +16,7 @@ from analysis.render.formatting import counted, listed, p_value
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, each, formatted, in_words, param
+from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, param
 from analysis.topics.discrimination import (
     estimates,
     figures,
@@ -258,15 +258,15 @@ def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scal
     return replace(cell, parts=(p_value(test.value),) if test.defined else ())
 
 
-def _name(row: Row) -> str:
+def _name(row: TableRow) -> str:
     return name_of(row.analysis, row.estimate)
 
 
-def _claims(row: Row) -> str:
+def _claims(row: TableRow) -> str:
     return "all of it" if row.estimate.params["aggregation"] == "maximum" else "some of it"
 
 
-def _adjusted(row: Row) -> str:
+def _adjusted(row: TableRow) -> str:
     holm = row.estimate.params["holm"]
     return f"{holm:.4f}" if row.estimate.defined and isinstance(holm, float) else ""
 

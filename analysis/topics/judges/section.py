@@ -13,8 +13,8 @@ from analysis.render.formatting import correlation, counted, listed
 from analysis.render.heat_map import described, heat_map
 from analysis.render.section import Section
 from analysis.render.table_of import (
-    Row,
     TableOf,
+    TableRow,
     coefficient,
     each,
     formatted,
@@ -86,19 +86,19 @@ def _never_alone(group: tuple[str, ...], required: tuple[str, ...]) -> str:
     return f"No two judges differ in {group[0]} alone: its effect is confounded."
 
 
-def _judges_and_juries(analysis: Analysis) -> Iterator[Row]:
+def _judges_and_juries(analysis: Analysis) -> Iterator[TableRow]:
     for data, judges in estimates.judges_on(analysis.context):
         if not data.reference_missing:
             juries = [name for name in data.judges if name in analysis.options.derived_from]
             for judge in (*judges, *juries):
-                yield Row(analysis, {"construct": data.construct, "scorer": judge})
+                yield TableRow(analysis, {"construct": data.construct, "scorer": judge})
 
 
-def _kappa(row: Row) -> Estimate | None:
+def _kappa(row: TableRow) -> Estimate | None:
     return row.first("cohen_kappa", weights="quadratic") or row.first("cohen_kappa", weights="none")
 
 
-def _replaced(row: Row) -> Estimate | None:
+def _replaced(row: TableRow) -> Estimate | None:
     rates = row.analysis.estimates.select("alt_test_winning_rate", **row.where)
     return next((e for e in rates if e.params["alignment"] in {"rmse", "equality"}), None)
 

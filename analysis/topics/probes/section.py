@@ -9,7 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, counted, is_zero, on_scale, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, formatted, in_points, in_words, scorer_scale
+from analysis.render.table_of import TableOf, TableRow, formatted, in_points, in_words, scorer_scale
 from analysis.topics.probes import drift, estimates, figures, observed_biases
 from study.base.scales import Scale
 
@@ -169,9 +169,9 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
 _OF_SCORES = ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
 
 
-def _largest_faults(analysis: Analysis) -> Iterator[Row]:
+def _largest_faults(analysis: Analysis) -> Iterator[TableRow]:
     for e in at_fault(analysis)[:FAULTS_SHOWN]:
-        yield Row.of(analysis, e, "probe")
+        yield TableRow.of(analysis, e, "probe")
 
 
 faults = TableOf(

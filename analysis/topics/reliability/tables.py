@@ -10,8 +10,8 @@ from analysis.render.formatting import listed
 from analysis.render.table import Cell, Table, TableBuilder, scorer_estimate
 from analysis.render.table_of import (
     Column,
-    Row,
     TableOf,
+    TableRow,
     coefficient,
     each,
     formatted,
@@ -27,16 +27,16 @@ from analysis.topics.reliability.raters import source_rows
 RATERS_SHOWN = 30
 
 
-def _with_reliability(analysis: Analysis) -> Iterator[Row]:
+def _with_reliability(analysis: Analysis) -> Iterator[TableRow]:
     """A row for each construct, with the estimate whose numbers of raters and responses it has."""
     for construct, data in analysis.rated.items():
-        row = Row(analysis, {"construct": construct})
+        row = TableRow(analysis, {"construct": construct})
         counted = row.first("icc", form="A,1") or row.first("krippendorff_alpha", level="nominal")
         if data.raters and counted is not None:
-            yield Row(analysis, row.where, counted)
+            yield TableRow(analysis, row.where, counted)
 
 
-def _k(row: Row) -> str:
+def _k(row: TableRow) -> str:
     average = row.first("icc", form="A,k")
     k = average.params.get("k") if average else None
     return f"{k:.1f}" if isinstance(k, float) else ""
@@ -61,10 +61,10 @@ reliability = TableOf(
 )  # fmt: skip
 
 
-def _of_several_raters(analysis: Analysis) -> Iterator[Row]:
+def _of_several_raters(analysis: Analysis) -> Iterator[TableRow]:
     for construct, data in analysis.rated.items():
         if len(data.raters) > 1:
-            yield Row(analysis, {"construct": construct})
+            yield TableRow(analysis, {"construct": construct})
 
 
 agreement_of_pairs = TableOf(
@@ -156,7 +156,7 @@ def _first_only(analysis: Analysis) -> str:
     return f" The first {RATERS_SHOWN} of {most} raters." if most > RATERS_SHOWN else ""
 
 
-def _judges_first(analysis: Analysis) -> Iterator[Row]:
+def _judges_first(analysis: Analysis) -> Iterator[TableRow]:
     """As many rows as can be read."""
     kinds = analysis.scorer_kinds
     rows = list(each("repeat_agreement", measure="share_equal")(analysis))
@@ -180,7 +180,7 @@ repeats = TableOf(
 def _share(component: str) -> Column:
     """A component of variance as a share of the variance of one rating."""
 
-    def cell(row: Row, built: TableBuilder) -> Cell:
+    def cell(row: TableRow, built: TableBuilder) -> Cell:
         e = row.first("variance_component", component=component)
         if e is None or not e.defined:
             return built.number(e, ".0%")
@@ -203,10 +203,10 @@ components = TableOf(
 )  # fmt: skip
 
 
-def _designs(analysis: Analysis) -> Iterator[Row]:
+def _designs(analysis: Analysis) -> Iterator[TableRow]:
     """A row for each construct and number of raters with an estimate."""
     for construct, raters in product(analysis.rated, (1, 2, 3, 5)):
-        row = Row(analysis, {"construct": construct, "raters": raters})
+        row = TableRow(analysis, {"construct": construct, "raters": raters})
         if any(row.first("system_difference_error", queries=n) for n in (50, 100, 200, 400)):
             yield row
 

@@ -13,8 +13,8 @@ from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
 from analysis.render.table_of import (
     Column,
-    Row,
     TableOf,
+    TableRow,
     coefficient,
     each,
     formatted,
@@ -131,7 +131,7 @@ agreement = TableOf(
 )  # fmt: skip
 
 
-def _runs(row: Row) -> str:
+def _runs(row: TableRow) -> str:
     without = row.estimate.params.get("excluded")
     return listed(row.estimate.scorers, 3) + (f" (without {without})" if without else "")
 
@@ -157,11 +157,11 @@ components = TableOf(
 def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf:
     """Mean square differences of pairs of scorings by what differs between the two."""
 
-    def typical(row: Row) -> str:
+    def typical(row: TableRow) -> str:
         rms = row.estimate.params["rms"]
         return points(rms, scorer_scale(row), 1) if isinstance(rms, float) else ""
 
-    def share_of_shift(row: Row) -> str:
+    def share_of_shift(row: TableRow) -> str:
         shift, value = row.estimate.params["shift"], row.estimate.value
         return f"{shift / value:.0%}" if isinstance(shift, float) and value > 0 else ""
 
@@ -194,7 +194,7 @@ _OTHER_SCORING = in_words("Other scoring", lambda row: OTHER[str(row.estimate.pa
 def _at_hand(heading: str, words: str) -> Column:
     """A column on the scorings at hand, of which none is on other queries."""
 
-    def at_hand(row: Row) -> str:
+    def at_hand(row: TableRow) -> str:
         e = row.estimate
         return "" if e.params["between"] == "queries" else words.format(e=e)
 

@@ -8,7 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import Row, TableOf, coefficient, in_words
+from analysis.render.table_of import TableOf, TableRow, coefficient, in_words
 from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
 from analysis.topics.validity.figures import MEASURES, scorers_correlated, systems_correlated
 
@@ -132,11 +132,11 @@ def _rank_resamples(analysis: Analysis, scorer: str) -> str:
     return f" (the first {count:,} resamples for rank correlations)"
 
 
-def _two_constructs(analysis: Analysis) -> Iterator[Row]:
+def _two_constructs(analysis: Analysis) -> Iterator[TableRow]:
     across = analysis.estimates.select("human_construct_correlation", raters="cross")
     pairs = [e for e in across if e.constructs[0] != e.constructs[1]]
     for e in pairs[:PAIRS_SHOWN]:
-        yield Row(analysis, {"constructs": e.constructs}, e)
+        yield TableRow(analysis, {"constructs": e.constructs}, e)
 
 
 people = TableOf(

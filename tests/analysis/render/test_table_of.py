@@ -10,8 +10,8 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.pipeline.sections import SECTIONS, headings
 from analysis.render.table_of import (
     COMMON,
-    Row,
     TableOf,
+    TableRow,
     coefficient,
     each,
     each_scorer,
@@ -138,7 +138,7 @@ def test_the_estimates_of_a_pair_are_not_those_of_another_pair() -> None:
 
 
 def test_a_column_of_an_estimate_needs_a_row_that_has_one() -> None:
-    row = Row(with_estimates(), {"construct": "QR"})
+    row = TableRow(with_estimates(), {"construct": "QR"})
     with pytest.raises(ValueError, match="needs the estimate of its row"):
         _ = row.estimate
 
