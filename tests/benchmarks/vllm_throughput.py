@@ -7,8 +7,9 @@ sides. Ours reads a study of the paper's shape and stores every judgment; vLLM's
 token prompts in the same order, and stores nothing: once without log-probabilities, once with those
 that ours asks for. Answers have 2 tokens (a score and its end) and 16 (the most that the paper's
 prompts allow). Also printed are the computed share of the prompts' tokens, the least possible
-share, the processor time of this process, the time spent storing, and the time to the first stored
-answer. Fails below the share of vLLM's own rate that is promised for the shape.
+share, the processor time of this process, the time spent storing, and the time to the first answer:
+ours stored, vLLM's own finished. Fails below the share of vLLM's own rate that is promised for the
+shape.
 `--on-cpu` runs the same code with a tiny model: its rates say nothing about GPUs, its processor
 times do, since the engine is in a process of its own.
 """
