@@ -277,7 +277,7 @@ class RaySettings(ModelSettings):
     @field_validator("cluster")
     @classmethod
     def _direct(cls, address: str | None) -> str | None:
-        if address is not None and "://" in address:
+        if address not in {None, "auto"} and not re.fullmatch(r"[^/]+:\d{1,5}", str(address)):
             raise ValueError(
                 "write auto or HOST:PORT, and run the command on a machine of the cluster"
             )

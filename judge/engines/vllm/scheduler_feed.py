@@ -27,6 +27,9 @@ LOAD_FACTOR = 2
 """Prompts under way, as a multiple of those that the scheduler works on: it never runs empty."""
 FEED_SECONDS = 0.03
 """Seconds for new prompts between two looks at the answers, unless the scheduler has too few."""
+FIRST_SECONDS = 1.0
+"""Seconds in which the first answer has the engine almost for itself: the others would slow each of
+its steps."""
 COMMIT_SECONDS = 1.0
 """Seconds after which answers are stored: a kill loses these and the prompts under way."""
 RESUME = "All answers so far are stored; run the command again to resume."
@@ -62,6 +65,8 @@ class SchedulerFeed:
         """Request to its prompt, and its number among the requests of that prompt."""
         self._new_tokens = 0
         self._too_long: list[tuple[int, Answer]] = []
+        self._alone_until: float | None = None
+        """Until when, or until its answer, the first batch is without others."""
 
     @property
     def busy(self) -> bool:
@@ -99,7 +104,10 @@ class SchedulerFeed:
 
     def fill(self, asks: Iterator[tuple[int, Ask]]) -> None:
         """Ask prompts while there is room, for a moment if the scheduler has work already."""
-        until = monotonic() + FEED_SECONDS
+        now = monotonic()
+        if self._alone_until is None:
+            self._alone_until = now + FIRST_SECONDS
+        until = now + FEED_SECONDS if now >= self._alone_until else now
         while self.has_room and (not self.has_batch or monotonic() < until):
             if (ask := next(asks, None)) is None:
                 return
@@ -131,6 +139,7 @@ class SchedulerFeed:
                 taken = (monotonic() - entry.started) * 1000
                 answer = self._prompts.answer(entry.ask, entry.tokens, results, taken)
                 answers.append((entry.key, answer))
+                self._alone_until = 0.0
         return answers
 
     def abort(self) -> None:
@@ -154,7 +163,7 @@ def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Deliv
     """Answer requests in their order, delivering every second; return the token counts."""
     under_way: dict[int, Request] = {}
     answers: list[tuple[Request, Answer]] = []
-    stored = monotonic()
+    stored = -COMMIT_SECONDS
 
     def asks() -> Iterator[tuple[int, Ask]]:
         for number, request in enumerate(requests):

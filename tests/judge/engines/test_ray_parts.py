@@ -1,13 +1,13 @@
-"""The engine ray without Ray: groups, lost replicas, what may be lost, what a cluster must have."""
+"""The engine ray without Ray: groups, lost replicas, what a cluster must have."""
 
 import copy
-import importlib
 import os
 import random
 import re
+import socket
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -18,9 +18,9 @@ import pytest
 
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import RaySettings
-from judge.engines.ray import cluster
-from judge.engines.ray.cluster import accelerators_each, connect, replica_resources
-from judge.engines.ray.replica import Turn
+from judge.engines.ray import cluster, ray_engine
+from judge.engines.ray.cluster import connect, places
+from judge.engines.ray.ray_engine import RayEngine
 from judge.engines.vllm.model_loader import DescribedModel
 from judge.engines.vllm.prefix_reuse import PrefixReuse
 from judge.engines.vllm.prompt_requests import Ask
@@ -69,6 +69,10 @@ class LostError(Exception):
 class FailedTaskError(LostError):
     """Raised by Ray where the code of a replica raised."""
 
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"ray::Replica.work()\nTraceback\n{cause}")
+        self.cause = cause
+
 
 class Actor:
     """A replica in this process, whose calls run one after the other when they are waited for."""
@@ -102,6 +106,8 @@ class Call:
 class FakeRay(ModuleType):
     """Ray in this process, which loses replicas by chance or at a prompt."""
 
+    exceptions = SimpleNamespace(RayError=LostError, RayTaskError=FailedTaskError)
+
     def __init__(self, seed: int = 0, lost: float = 0.0, deadly: str = "") -> None:
         super().__init__("ray")
         self.draw = random.Random(seed)
@@ -124,15 +130,15 @@ class FakeRay(ModuleType):
         actor.alive = False
 
     def wait(
-        self, calls: list[Call], num_returns: int = 1, timeout: float | None = None
+        self, calls: list[Call], num_returns: int, timeout: float
     ) -> tuple[list[Call], list[Call]]:
-        assert calls
+        assert timeout < 1
+        assert num_returns == len(calls) > 0
         assert len(set(calls)) == len(calls)
-        if timeout:
-            for actor in self.draw.sample(self.actors, len(self.actors)):
-                if waiting := [call for call in actor.calls if not call.done]:
-                    self.work(actor, waiting[0])
-        done = [call for call in calls if call.done or not call.actor.alive][:num_returns]
+        for actor in self.draw.sample(self.actors, len(self.actors)):
+            if waiting := [call for call in actor.calls if not call.done]:
+                self.work(actor, waiting[0])
+        done = [call for call in calls if call.done or not call.actor.alive]
         return done, [call for call in calls if call not in done]
 
     def work(self, actor: Actor, call: Call) -> None:
@@ -142,7 +148,11 @@ class FakeRay(ModuleType):
         if deadly or self.draw.random() < self.lost:
             actor.alive = False
         if actor.alive:
-            call.result, call.done = getattr(actor.replica, call.method)(*call.arguments), True
+            try:
+                call.result = getattr(actor.replica, call.method)(*call.arguments)
+            except Exception as error:  # noqa: BLE001  (as Ray does)
+                call.result = FailedTaskError(error)
+            call.done = True
 
     def get(self, call: Call) -> Any:
         if not call.done:
@@ -155,24 +165,24 @@ class FakeRay(ModuleType):
 class FakeReplica:
     """Answers some of its prompts in each call, and says by which replica."""
 
-    scheduled = 16
-    loading: ClassVar[list[Any]] = []
-    """What the next ones return when they load the model, other than its description."""
-    working: ClassVar[list[Any]] = []
-    """What the next calls return."""
+    loading: ClassVar[list[Exception]] = []
+    """What the next ones raise when they load the model."""
+    working: ClassVar[list[Exception]] = []
+    """What the next calls raise."""
 
-    def __init__(self, draw: random.Random) -> None:
-        self.draw = draw
+    def __init__(self, spec: Any, _: object) -> None:
+        self.draw: random.Random = spec.draw
         self.waiting: list[tuple[int, Ask]] = []
 
-    def start(self) -> Any:
-        facts = SimpleNamespace(scheduled=self.scheduled, block_size=16)
-        model = DescribedModel(cast(Any, facts), cast(Any, None), {})
-        return self.loading.pop() if self.loading else model
+    def start(self) -> DescribedModel:
+        if self.loading:
+            raise self.loading.pop()
+        facts = SimpleNamespace(scheduled=16, block_size=16)
+        return DescribedModel(cast(Any, facts), cast(Any, None), {})
 
-    def work(self, asks: Sequence[tuple[int, Ask]]) -> Any:
+    def work(self, asks: Sequence[tuple[int, Ask]]) -> tuple[list[tuple[int, Answer]], PrefixReuse]:
         if self.working:
-            return self.working.pop()
+            raise self.working.pop()
         self.waiting += asks
         self.draw.shuffle(self.waiting)
         taken = [self.waiting.pop() for _ in range((len(self.waiting) + 1) // 2)]
@@ -180,131 +190,128 @@ class FakeReplica:
             (key, Answer(f"answer to {ask.prompt}", fingerprint=f"{id(self)}"))
             for key, ask in taken
         ]
-        return Turn(answers, PrefixReuse(16, 10 * len(taken), 4 * len(taken), 5 * len(taken)))
+        return answers, PrefixReuse(16, 10 * len(taken), 4 * len(taken), 5 * len(taken))
 
-    def stop(self) -> None:
-        """Free nothing."""
+
+NewEngine = Callable[..., RayEngine]
 
 
 @pytest.fixture
-def new_pool(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Return a function that makes a pool of replicas in a fake Ray."""
+def new_engine(monkeypatch: pytest.MonkeyPatch) -> NewEngine:
+    """Return a function that makes an engine with replicas in a fake Ray."""
 
-    def make(ray: FakeRay, replicas: int = 3) -> Any:
-        exceptions = ModuleType("ray.exceptions")
-        vars(exceptions).update(RayError=LostError, RayTaskError=FailedTaskError)
-        for module in (ray, exceptions):
-            monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.delitem(sys.modules, "judge.engines.ray.replica_pool", raising=False)
-        module = importlib.import_module("judge.engines.ray.replica_pool")
-        monkeypatch.delitem(sys.modules, "judge.engines.ray.replica_pool")
-        monkeypatch.setattr(module, "Replica", lambda draw, _: FakeReplica(draw))
+    def make(ray: FakeRay, replicas: int = 3) -> RayEngine:
+        by_name: dict[str, Any] = {
+            "Replica": FakeReplica,
+            "model_spec": lambda *_: SimpleNamespace(arguments={}, draw=ray.draw),
+            "decoding": lambda *_: None,
+            "connect": lambda *_: (ray, False),
+            "places": lambda *_: {"num_cpus": 1, "num_gpus": 0},
+            "ready": lambda *_: "ready",
+        }
+        for name, value in by_name.items():
+            monkeypatch.setattr(ray_engine, name, value)
         monkeypatch.setattr(FakeReplica, "loading", [])
         monkeypatch.setattr(FakeReplica, "working", [])
-        return module.ReplicaPool(ray.draw, None, replicas, {"num_cpus": 1, "num_gpus": 0})
+        settings = RaySettings(model="m", replicas=replicas)
+        return RayEngine(settings, cast(Any, None), cast(Any, None))
 
     return make
 
 
+def run(engine: RayEngine, asked: Iterable[Request]) -> "Stored":
+    """Have an engine answer prompts; return what it delivered."""
+    stored = Stored()
+    engine.run(cast(Any, None), iter(asked), stored)
+    return stored
+
+
 @pytest.mark.parametrize("seed", range(10))
-def test_a_replica_answers_whole_groups(seed: int, new_pool: Callable[..., Any]) -> None:
+def test_a_replica_answers_whole_groups(seed: int, new_engine: NewEngine) -> None:
     draw = random.Random(seed)
     asked = prompts([draw.randint(1, 60) for _ in range(40)])
-    stored = Stored()
-    reuse = new_pool(FakeRay(seed)).answer(iter(asked), stored)
+    engine = new_engine(FakeRay(seed))
+    assert engine.start(()) == "ready"
+    stored = run(engine, asked)
     assert stored.answers == Counter(each.prompt for each in asked)
     by_group: dict[str, set[str | None]] = defaultdict(set)
     for group, replica in stored.replicas:
         by_group[group].add(replica)
     assert {len(replicas) for replicas in by_group.values()} == {1}
     assert len({replica for _, replica in stored.replicas}) == 3, "all replicas have work"
-    assert reuse.prompt_tokens == 10 * len(asked)
-    assert (reuse.recomputed, reuse.least) == (0.6, 0.5)
+    assert stored.figures == {"recomputed": 0.6, "least_recomputed": 0.5}
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_prompt_is_answered_once_though_replicas_are_lost(
-    seed: int, new_pool: Callable[..., Any]
+    seed: int, new_engine: NewEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = prompts([seed % 5 + 1] * 300)
-    ray, stored = FakeRay(seed, lost=0.1), Stored()
-    pool = new_pool(ray)
-    pool.answer.__globals__.update(_MOST_LOSSES=100)
+    monkeypatch.setattr(ray_engine, "_MOST_LOSSES", 100)
+    engine = new_engine(ray := FakeRay(seed, lost=0.1))
+    engine.start(())
     # Two calls of an engine: between them, replicas may be lost as well.
-    pool.answer(iter(asked[:50]), stored)
-    pool.answer(iter(asked[50:]), stored)
-    assert stored.answers == Counter(each.prompt for each in asked)
+    answers = run(engine, asked[:50]).answers + run(engine, asked[50:]).answers
+    assert answers == Counter(each.prompt for each in asked)
     assert len(ray.actors) > 3
     assert sum(actor.alive for actor in ray.actors) <= 3, "a replaced replica is ended"
-    pool.end()
+    engine.close()
     assert not any(actor.alive for actor in ray.actors)
 
 
-def test_what_a_kill_can_lose_is_bounded(
-    new_pool: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_a_prompt_that_ends_its_replica_each_time_stops_the_run_when_all_others_are_answered(
+    new_engine: NewEngine,
 ) -> None:
-    monkeypatch.setattr(FakeReplica, "scheduled", 512)
-    # An answer that counts for twenty responses is twenty judgments.
-    asked = [request(20 * number, f"g{number // 10}", 20) for number in range(1000)]
-    pool, stored = new_pool(FakeRay(), 5), Stored()
-    most = 0
-
-    def watched() -> Iterator[Request]:
-        nonlocal most
-        for each in asked:
-            open_prompts = [one for member in pool._members for one in member.open.values()]
-            most = max(most, sum(len(one.response_ids) for one in open_prompts))
-            yield each
-
-    # A clock on which hardly anything is answered in a second.
-    times = count(step=60.0)
-    pool.answer.__globals__.update(
-        monotonic=lambda: next(times), _HANGS_SECONDS=1e9, _SILENT_SECONDS=1e9
-    )
-    pool.answer(watched(), stored)
-    assert stored.answers.total() == 1000
-    assert 1800 <= most < 2000 + 20 * 10
-
-
-def test_a_prompt_that_ends_its_replica_each_time_stops_the_run(
-    new_pool: Callable[..., Any],
-) -> None:
-    ray, stored = FakeRay(deadly="7"), Stored()
+    asked, stored = prompts([4] * 100), Stored()
+    engine = new_engine(FakeRay(deadly="7"))
+    engine.start(())
     with pytest.raises(
-        StudyError, match=r"ended 4 times, the last time by: The actor died"
+        StudyError, match=r"ended 10 times without an answer, the last time by: The actor died"
     ) as told:
-        new_pool(ray).answer(iter(prompts([4] * 100)), stored)
+        engine.run(cast(Any, None), iter(asked), stored)
     assert "run the command again to resume" in str(told.value)
     assert "class_name" not in str(told.value)
-    assert set(stored.answers.values()) == {1}
+    # The prompts of its group are sent with it.
+    assert stored.answers == Counter(each.prompt for each in asked if each.group != "g1")
 
 
-def test_a_replica_whose_engine_stops_is_started_again(new_pool: Callable[..., Any]) -> None:
-    ray, stored, asked = FakeRay(), Stored(), prompts([4] * 50)
-    pool = new_pool(ray)
-    FakeReplica.working.append(f"vLLM stopped: out of memory. {RESUME}")
-    pool.answer(iter(asked), stored)
-    assert stored.answers == Counter(each.prompt for each in asked)
+def test_a_replica_whose_engine_stops_is_started_again(new_engine: NewEngine) -> None:
+    asked = prompts([4] * 50)
+    engine = new_engine(ray := FakeRay())
+    engine.start(())
+    FakeReplica.working.append(StudyError(f"vLLM stopped: out of memory. {RESUME}"))
+    assert run(engine, asked).answers == Counter(each.prompt for each in asked)
     assert len(ray.actors) == 4
 
 
-def test_a_model_that_cannot_be_loaded_stops_the_run(new_pool: Callable[..., Any]) -> None:
-    pool = new_pool(FakeRay(), 1)
-    FakeReplica.loading.append("vLLM can't run m: no files.")
+def test_a_model_that_cannot_be_loaded_stops_the_run(new_engine: NewEngine) -> None:
+    engine = new_engine(FakeRay(), 1)
+    FakeReplica.loading.append(StudyError("vLLM can't run m: no files."))
     with pytest.raises(StudyError, match=r"^vLLM can't run m: no files\.$"):
-        pool.start()
-    pool = new_pool(FakeRay(lost=0.2, seed=3), 1)
-    pool.start()
-    FakeReplica.loading.append("vLLM can't run m: no files.")
-    with pytest.raises(StudyError, match=f"no files. {RESUME}"):
-        pool.answer(iter(prompts([4] * 100)), Stored())
+        engine.start(())
+    engine = new_engine(FakeRay(lost=0.2, seed=3), 1)
+    engine.start(())
+    FakeReplica.loading.append(StudyError("vLLM can't run m: no files."))
+    with pytest.raises(StudyError, match=rf"^vLLM can't run m: no files\. {RESUME}"):
+        run(engine, prompts([4] * 100))
 
 
-def test_an_error_in_a_replica_stops_the_run(new_pool: Callable[..., Any]) -> None:
-    pool = new_pool(FakeRay())
-    FakeReplica.working.append(FailedTaskError("KeyError: 'x'\nTraceback"))
-    with pytest.raises(StudyError, match=f"KeyError: 'x'. .*{RESUME}"):
-        pool.answer(iter(prompts([4])), Stored())
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (StudyError(f"vLLM stopped: out of memory. {RESUME}"), r"vLLM stopped: out of memory\."),
+        (KeyError("x"), r"KeyError\('x'\)\."),
+    ],
+)
+def test_an_error_that_each_replica_meets_stops_the_run(
+    new_engine: NewEngine, error: Exception, told: str
+) -> None:
+    engine = new_engine(FakeRay(), 1)
+    engine.start(())
+    FakeReplica.working += [error] * 4
+    with pytest.raises(StudyError, match=f"ended 4 times .* by: {told} Ray's logs") as raised:
+        run(engine, prompts([4]))
+    assert str(raised.value).count(RESUME) == 1
 
 
 class SilentRay(FakeRay):
@@ -315,107 +322,93 @@ class SilentRay(FakeRay):
             super().work(actor, call)
 
 
-def test_a_replica_that_hangs_is_replaced_and_a_run_without_answers_stops(
-    new_pool: Callable[..., Any],
+def test_a_run_without_answers_stops(
+    new_engine: NewEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool, times = new_pool(ray := SilentRay(), 1), count(step=30.0)
-    pool.answer.__globals__["monotonic"] = lambda: next(times)
+    engine, times = new_engine(SilentRay(), 1), count(step=30.0)
+    engine.start(())
+    monkeypatch.setattr(ray_engine, "monotonic", lambda: next(times))
     with pytest.raises(StudyError, match=r"No replica has answered for 30 minutes.*ray status"):
-        pool.answer(iter(prompts([3])), Stored())
-    assert len(ray.actors) > 1
+        run(engine, prompts([3]))
+
+
+class Cluster(ModuleType):
+    """A Ray with these resources, of which some are free, and whose machines have room or not."""
+
+    def __init__(self, total: dict[str, float], free: dict[str, float], *, room: bool) -> None:
+        super().__init__("ray")
+        self.cluster_resources, self.available_resources = lambda: total, lambda: free
+        self.util = ModuleType("ray.util")
+        self.asked: list[Any] = []
+        self.removed: list[Any] = []
+
+        def placement_group(bundles: list[dict[str, int]]) -> Any:
+            self.asked.append(bundles)
+            return SimpleNamespace(wait=lambda _seconds: room)
+
+        vars(self.util).update(
+            placement_group=placement_group, remove_placement_group=self.removed.append
+        )
 
 
 @pytest.mark.parametrize(
-    ("replicas", "each", "resources", "missing"),
+    ("replicas", "each", "total", "free", "told"),
     [
-        (2, 1, {"GPU": 2.0, "CPU": 2.0}, None),
-        (4, 1, {"GPU": 2.0, "CPU": 16.0}, "--replicas 4 needs 4 GPUs of Ray, and 2 are available"),
-        (2, 4, {"GPU": 6.0, "CPU": 16.0}, "of 4 GPUs each needs 8 GPUs of Ray, and 6"),
-        (2, 1, {"GPU": 2.0, "CPU": 1.0}, "needs 2 CPUs of Ray, and 1 are available.*--num-cpus"),
-        (2, 1, {"CPU": 2.0}, None),
-        (2, 1, {"CPU": 1.0}, "needs 2 CPUs"),
-        (1, 1, {}, "needs 1 CPUs of Ray, and 0 are available"),
+        (4, 1, {"GPU": 2, "CPU": 16}, {"GPU": 2}, "--replicas 4 needs 4 GPUs of Ray: it has 2, "),
+        (2, 4, {"GPU": 6, "CPU": 16}, {"GPU": 6}, "needs 8 GPUs of Ray, 4 on one machine .* has 6"),
+        (2, 1, {"CPU": 1}, {"CPU": 1}, "needs 2 CPUs of Ray: it has 1, .*--num-cpus"),
+        (1, 1, {}, {}, "needs 1 CPUs of Ray: it has 0"),
+        # In use by others, and free but not enough of them on one machine.
+        (2, 2, {"GPU": 4}, {"GPU": 1}, "needs 4 GPUs .* has 4, of which 1 are free .*ray status"),
+        (2, 2, {"GPU": 4}, {"GPU": 4}, "2 on one machine for each replica.* of which 4 are free"),
     ],
 )
-def test_a_cluster_that_is_too_small_is_reported_with_what_is_missing(
+def test_a_cluster_that_is_too_small_or_full_is_reported_with_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     replicas: int,
     each: int,
-    resources: dict[str, float],
-    missing: str | None,
+    total: dict[str, float],
+    free: dict[str, float],
+    told: str,
 ) -> None:
-    ray, util = ModuleType("ray"), ModuleType("ray.util")
-    vars(ray).update(cluster_resources=lambda: resources)
-    vars(util).update(
-        placement_group=lambda _: SimpleNamespace(wait=lambda _seconds: True),
-        remove_placement_group=lambda _: None,
-    )
-    for module in (ray, util):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    if missing is None:
-        gpus = each if "GPU" in resources else 0
-        assert replica_resources(replicas, each) == {"num_cpus": each, "num_gpus": gpus}
-    else:
-        with pytest.raises(StudyError, match=f"{missing}.*Nothing was asked"):
-            replica_resources(replicas, each)
-
-
-def test_replicas_over_several_gpus_take_all_of_them() -> None:
-    arguments: dict[str, Any] = {"tensor_parallel_size": 4, "pipeline_parallel_size": 2}
-    assert (accelerators_each({}), accelerators_each(arguments)) == (1, 8)
-
-
-def test_the_address_of_a_client_is_refused() -> None:
-    assert RaySettings.checked(model="m", cluster="10.0.0.1:6379").cluster == "10.0.0.1:6379"
-    with pytest.raises(StudyError, match="run the command on a machine of the cluster"):
-        RaySettings.checked(model="m", cluster="ray://10.0.0.1:10001")
+    ray = Cluster(total, free, room=False)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.util", ray.util)
+    with pytest.raises(StudyError, match=f"{told}.*Nothing was asked"):
+        places(replicas, each)
+    assert len(ray.asked) == len(ray.removed)
 
 
 @pytest.mark.parametrize(
-    ("available", "told"),
+    ("total", "resources"),
     [
-        ({"GPU": 1.0, "CPU": 8.0}, "needs 4 GPUs of Ray, and 1 are available.* are in use"),
-        ({"GPU": 4.0, "CPU": 8.0}, "of 2 GPUs each finds too few machines with 2 free ones"),
+        ({"GPU": 4.0, "CPU": 0.0}, {"num_cpus": 0, "num_gpus": 2}),
+        ({"CPU": 4.0}, {"num_cpus": 2, "num_gpus": 0}),
     ],
 )
-def test_a_full_cluster_stops_before_anything_is_asked(
-    monkeypatch: pytest.MonkeyPatch, available: dict[str, float], told: str
+def test_replicas_take_the_places_that_were_held_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, total: dict[str, float], resources: dict[str, int]
 ) -> None:
-    ray, util = ModuleType("ray"), ModuleType("ray.util")
-    places: list[Any] = []
-    removed: list[Any] = []
-
-    def placement_group(bundles: list[dict[str, int]]) -> Any:
-        places.append(bundles)
-        return SimpleNamespace(wait=lambda _seconds: len(places) > 1)
-
-    vars(ray).update(
-        cluster_resources=lambda: {"GPU": 4.0, "CPU": 8.0}, available_resources=lambda: available
-    )
-    vars(util).update(placement_group=placement_group, remove_placement_group=removed.append)
-    for module in (ray, util):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    with pytest.raises(StudyError, match=f"{told}.*Nothing was asked"):
-        replica_resources(2, 2)
-    assert replica_resources(2, 2) == {"num_cpus": 2, "num_gpus": 2}
-    assert places == [[{"CPU": 2, "GPU": 2}] * 2] * 2
-    assert len(removed) == 2, "replicas take the places that were held"
+    ray = Cluster(total, total, room=True)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.util", ray.util)
+    assert places(2, 2) == resources
+    kind = "GPU" if "GPU" in total else "CPU"
+    assert ray.asked == [[{kind: 2}] * 2]
+    assert len(ray.removed) == 1
 
 
-@pytest.mark.parametrize("package", ["ray", "vllm"])
-def test_a_missing_package_is_named_with_the_extra(
-    monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None if package == "ray" else ModuleType("ray"))
-    monkeypatch.setattr(cluster, "find_spec", lambda _: None)
-    with pytest.raises(StudyError, match=rf"{package}.*pip install 'ccrs-study\[ray\]'"):
-        connect(None, replicas=1, each=1)
+def test_the_address_of_a_client_and_one_without_a_port_are_refused() -> None:
+    assert RaySettings.checked(model="m", cluster="10.0.0.1:6379").cluster == "10.0.0.1:6379"
+    for address in ("ray://10.0.0.1:10001", "10.0.0.1"):
+        with pytest.raises(StudyError, match="run the command on a machine of the cluster"):
+            RaySettings.checked(model="m", cluster=address)
 
 
-@pytest.fixture
-def vllm_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have vLLM found."""
-    monkeypatch.setattr(cluster, "find_spec", lambda _: True)
+def test_a_missing_ray_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(StudyError, match=r"ray.*pip install 'ccrs-study\[ray\]'"):
+        connect(None, 1)
 
 
 class RayThatFails(ModuleType):
@@ -436,7 +429,6 @@ class RayThatFails(ModuleType):
         self.stopped = True
 
 
-@pytest.mark.usefixtures("vllm_is_there")
 @pytest.mark.parametrize(
     ("address", "begin", "remedy"),
     [
@@ -454,7 +446,7 @@ def test_a_ray_that_does_not_start_is_one_cause_and_one_remedy(
     ray = RayThatFails("ray")
     monkeypatch.setitem(sys.modules, "ray", ray)
     with pytest.raises(StudyError) as caught:
-        connect(address, replicas=1, each=1)
+        connect(address, 1)
     message = str(caught.value)
     assert message.startswith(begin)
     assert remedy in message
@@ -464,7 +456,18 @@ def test_a_ray_that_does_not_start_is_one_cause_and_one_remedy(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.usefixtures("vllm_is_there")
+def test_an_address_where_nothing_answers_is_not_tried_again_by_ray(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ray = RayThatFails("ray")
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(StudyError, match=f"There is no Ray at {address}: .*refused"):
+            connect(address, 1)
+
+
 def test_paragraphs_of_the_scheduler_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     # The variable by which Ray's documentation keeps messages from being printed; Ray reads it when
     # it is imported. The tests with a real Ray check what is printed.
@@ -472,10 +475,10 @@ def test_paragraphs_of_the_scheduler_are_not_printed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ray, "init", lambda **_: None, raising=False)
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setenv("RAY_DEDUP_LOGS_SKIP_REGEX", "chosen by the user")
-    assert connect(None, replicas=1, each=1)
+    assert connect(None, 1) == (ray, True)
     assert os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"] == "chosen by the user"
     monkeypatch.delenv("RAY_DEDUP_LOGS_SKIP_REGEX")
-    assert connect(None, replicas=1, each=1)
+    assert connect(None, 1) == (ray, True)
     assert re.search(os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"], "A worker died or was killed")
 
 
@@ -483,5 +486,5 @@ def test_only_public_names_of_ray_are_used() -> None:
     files = list(Path(cluster.__file__).parent.glob("*.py"))
     assert len(files) > 3
     assert [
-        file for file in files if re.search(r"\bray\W[\w.]*\b_\w|\bray\._", file.read_text())
+        file for file in files if re.search(r"(?<![a-z])ray\W[\w.]*\b_\w", file.read_text())
     ] == []

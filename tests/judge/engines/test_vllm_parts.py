@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,6 +17,7 @@ from judge.engines.vllm import scheduler_feed
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, identity_arguments, recorded_only
 from judge.engines.vllm.model_loader import ModelSpec, engine_values
+from judge.engines.vllm.prefix_reuse import PrefixReuse
 from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
@@ -181,9 +182,10 @@ def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_on
 
 
 class Counted:
-    """An engine that answers what it has been asked at each step, and counts it."""
+    """An engine that answers four prompts at each step from the given one on, and counts them."""
 
-    def __init__(self) -> None:
+    def __init__(self, silent: int = 0) -> None:
+        self.silent = silent
         self.waiting: list[str] = []
         self.at_steps: list[int] = []
 
@@ -192,6 +194,8 @@ class Counted:
 
     def step(self) -> list[Any]:
         self.at_steps.append(len(self.waiting))
+        if len(self.at_steps) <= self.silent:
+            return []
         outputs, self.waiting = self.waiting[:4], self.waiting[4:]
         completion = SimpleNamespace(token_ids=[7, 8], finish_reason="stop", logprobs=None)
         return [
@@ -202,9 +206,17 @@ class Counted:
         ]
 
 
-def test_the_first_step_needs_a_batch_and_not_all_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler_feed, "FEED_SECONDS", 0)
+Answered = Callable[[Counted], tuple[list[int], PrefixReuse]]
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Answered:
+    """Return a function that asks an engine 200 prompts of 10 tokens, in batches of 100 tokens.
+
+    It returns how many answers each commit had, and the token counts.
+    """
     monkeypatch.setattr(scheduler_feed, "_sampling_parameters", lambda values: values)
+    monkeypatch.setattr(scheduler_feed, "_engine_errors", lambda _: nullcontext())
     facts = SimpleNamespace(
         block_size=16,
         scheduled=1024,
@@ -216,21 +228,55 @@ def test_the_first_step_needs_a_batch_and_not_all_prompts(monkeypatch: pytest.Mo
     layout = SimpleNamespace(tokens=lambda _: [next(numbers)] * 10, answer_text=str)
     numbers = count()
     described = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
-    engine = Counted()
-    loaded: Any = SimpleNamespace(engine=engine, described=described, output=None)
-    feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
-    stored: list[Answer] = []
-    delivery: Any = SimpleNamespace(
-        commit=lambda pairs: stored.extend(answer for _, answer in pairs)
-    )
-    asked = (Request("QR", 0, (number,), (1,), "x" * 10, score_scale=None) for number in range(200))
-    monkeypatch.setattr(scheduler_feed, "_engine_errors", lambda _: nullcontext())
-    counts = scheduler_feed.answer_all(feed, asked, delivery)
+
+    def answer(engine: Counted) -> tuple[list[int], PrefixReuse]:
+        loaded: Any = SimpleNamespace(engine=engine, described=described, output=None)
+        feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
+        stored: list[int] = []
+
+        def commit(pairs: Sequence[tuple[Request, Answer]]) -> None:
+            assert {given.text for _, given in pairs} == {"[7]"}
+            stored.append(len(pairs))
+
+        delivery: Any = SimpleNamespace(commit=commit)
+        asked = (
+            Request("QR", 0, (number,), (1,), "x" * 10, score_scale=None) for number in range(200)
+        )
+        return stored, scheduler_feed.answer_all(feed, asked, delivery)
+
+    return answer
+
+
+def test_the_first_step_needs_a_batch_and_not_all_prompts(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_feed, "FEED_SECONDS", 0)
+    stored, counts = answered(engine := Counted())
     # Two batches of 100 tokens are under way whenever there are prompts.
     assert engine.at_steps[:3] == [20, 20, 20]
-    assert len(stored) == 200
-    assert {answer.text for answer in stored} == {"[7]"}
+    assert sum(stored) == 200
     assert counts.prompt_tokens == 2000
+
+
+def test_the_first_answer_is_not_slowed_by_other_prompts_and_stored_at_once(
+    answered: Answered,
+) -> None:
+    stored, _ = answered(engine := Counted(silent=15))
+    assert engine.at_steps[:16] == [20] * 16
+    assert engine.at_steps[16] > 100
+    assert stored[0] == 4
+    assert sum(stored) == 200
+
+
+def test_the_others_do_not_wait_long_for_a_long_first_answer(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(step=0.02)
+    monkeypatch.setattr(scheduler_feed, "monotonic", lambda: next(seconds))
+    stored, _ = answered(engine := Counted(silent=1000))
+    assert engine.at_steps[:10] == [20] * 10
+    assert engine.at_steps[100] > 20
+    assert sum(stored) == 200
 
 
 @dataclass
