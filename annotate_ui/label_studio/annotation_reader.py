@@ -1,13 +1,14 @@
 """Reading annotations: each result by what its control means, of pushed projects and of others.
 
-Label Studio does not validate values: a number may arrive as text, be outside the scale or be
-missing. Values are checked here, and each that cannot become a rating is returned with its reason.
+Values are checked here, and each that cannot become a rating is returned with its reason.
 """
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
@@ -15,29 +16,21 @@ from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.annotations import (
     UNPLACED,
     Annotation,
-    ComparedPair,
-    ConstructAnswer,
-    InvalidValue,
-    MarkedParts,
-    UnreadableAnnotation,
+    Answer,
     as_integer,
-    as_json,
     choice_labels,
+    dicts,
     groups_of,
     is_number,
     number_in,
-    parse_time,
     storable_text,
     text_labels,
     ticked,
     user_number,
 )
 from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
-from annotate_ui.label_studio.reasons import is_prefilled
 from annotate_ui.label_studio.value_ranges import ValueRange
 from study.base.scales import Scale
-from study.errors import StudyError
-from study.text import abbreviate
 from study.types import storable
 
 _MAX_COMMENT = 5000
@@ -46,19 +39,12 @@ VALUED = frozenset({"number", *_COMPARING})
 """Kinds of controls that give a construct a value."""
 _PAIRWISE = {"left": -1.0, "right": 1.0}
 """Preference by the side that a Pairwise selects: positive where b, on the right, is better."""
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 Control = Mapping[str, Any]
 Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
-
-
-def list_problem(task: Mapping[str, Any]) -> str | None:
-    """Return a message if a task's annotations or drafts are not a list, else None."""
-    for name in ("annotations", "drafts"):
-        if not isinstance(task.get(name) or [], list):
-            return f"its {name} are {abbreviate(task[name])}, which is not a list."
-    return None
 
 
 def typed_constructs(controls: Mapping[str, Control]) -> set[str]:
@@ -83,49 +69,28 @@ class AnnotationReader:
     ranges: Mapping[str, ValueRange] = field(default_factory=dict)
     """Construct to the range on which its values were given, if it is not its scale."""
 
-    def read(
-        self, task: Mapping[str, Any], compared: Compared
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
-        """Return a task's annotations, and its unreadable ones.
+    def read(self, raw: Any, task: Mapping[str, Any], compared: Compared) -> Annotation | str:
+        """Return an annotation of a task, or why it cannot be read.
 
-        Raises
-        ------
-        StudyError
-            The task's annotations or drafts are not a list.
+        The reason contains nothing of the annotation, which may name people.
         """
-        problem = list_problem(task)
+        problem = _unreadable(raw)
         if problem is not None:
-            raise StudyError(
-                f"Task {as_integer(task.get('id'))} of an export: {problem} Export it again."
-            )
-        read = [self.read_one(raw, task, compared) for raw in task.get("annotations") or []]
-        unreadable = [one for one in read if isinstance(one, UnreadableAnnotation)]
-        return [one for one in read if isinstance(one, Annotation)], unreadable
-
-    def read_one(
-        self, raw: Any, task: Mapping[str, Any], compared: Compared
-    ) -> Annotation | UnreadableAnnotation:
-        """Return an annotation of a task."""
-        try:
-            annotation = _without_results(raw, task)
-            if annotation.skipped:
-                self._read_skip(annotation, compared)
-            else:
-                self._read_results(annotation, raw.get("result") or [], compared)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            return _unreadable(raw, task.get("id"))
+            return problem
+        annotation = _without_results(raw, task)
+        if annotation.skipped:
+            self._read_skip(annotation, compared)
+        else:
+            self._read_results(annotation, raw.get("result") or [], compared)
         return annotation
 
     def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
         for control in self.controls.values():
             kind = control["kind"]
-            if kind == "number":
-                answer = ConstructAnswer(control["construct"], control["construct_version"], None)
-                annotation.answers.append(answer)
-            elif kind in _COMPARING:
-                for first, second in combinations(compared.get(kind, ()), 2):
-                    pair = ComparedPair(control["construct"], first, second, None)
-                    annotation.preferences.append(pair)
+            if kind not in VALUED:
+                continue
+            pairs = combinations(compared.get(kind, ()), 2) if kind in _COMPARING else [None]
+            annotation.answers += [_answer(control, None, pair=pair) for pair in pairs]
 
     def _read_results(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
@@ -135,19 +100,20 @@ class AnnotationReader:
         # Remarks come before the values that they are stored with.
         ordered = sorted(self.controls.items(), key=lambda item: item[1]["kind"] != "flags")
         for name, control in ordered:
-            kind = control["kind"]
+            kind, values = control["kind"], given[name]
             if kind == "marks":
                 ticks = [box for value in given[control.get("none", "")] for box in ticked(value)]
-                _read_marks(annotation, control, given[name], ticks)
+                _read_marks(annotation, control, values, ticks)
                 continue
-            key = control["construct"] if kind in VALUED else None
-            if len(given[name]) != 1:
-                if kind in VALUED and not given[name]:
+            if len(values) != 1:
+                key = control["construct"] if kind in VALUED else None
+                if kind in VALUED and not values:
                     annotation.reject(key, None, reasons.MISSING)
-                for value in given[name]:
+                for value in values:
                     annotation.reject(key, value, reasons.ENTERED_TWICE)
                 continue
-            value = given[name][0] if isinstance(given[name][0], dict) else {}
+            value = values[0] if isinstance(values[0], dict) else {}
+            names = compared.get(kind, ())
             if kind == "flags":
                 flags[control["construct"]] = _flags(annotation, control, value)
             elif kind == "comment":
@@ -156,12 +122,10 @@ class AnnotationReader:
                 remarks = flags.get(control["construct"], ())
                 self._read_number(annotation, control, value, remarks)
             elif kind == "preference":
-                self._read_preference(annotation, control, value, compared.get(kind, ()))
+                self._read_preference(annotation, control, value, names)
             elif kind == "ranking":
-                _read_ranking(annotation, name, control, value, compared.get(kind, ()))
-        if annotation.comment is not None and not (
-            annotation.answers or annotation.preferences or annotation.marks
-        ):
+                _read_ranking(annotation, name, control, value, names)
+        if annotation.comment is not None and not annotation.answers:
             annotation.reject(None, annotation.comment, reasons.COMMENT_ONLY)
 
     def _by_control(
@@ -173,12 +137,11 @@ class AnnotationReader:
             if "from_name" not in result:
                 continue  # A relation between results has no control.
             name, value = str(result["from_name"]), result.get("value")
-            control = self.controls.get(name)
-            if control is None:
+            if name in self.controls:
+                given[name].append(value)
+            else:
                 reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
                 annotation.reject(None, value, reason)
-                continue
-            given[name].append(value)
         return given
 
     def _read_number(
@@ -197,8 +160,7 @@ class AnnotationReader:
             annotation.reject(key, number, problem)
             return
         answer = float(number) if given is None else given.mapped(float(number))
-        version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, answer, flags))
+        annotation.answers.append(_answer(control, answer, flags=flags))
 
     def _read_preference(
         self,
@@ -221,39 +183,58 @@ class AnnotationReader:
             annotation.reject(key, better, problem)
         else:
             first, second = names
-            annotation.preferences.append(ComparedPair(key, first, second, float(better)))
+            annotation.answers.append(_answer(control, float(better), pair=(first, second)))
+
+
+def _answer(control: Control, value: float | None, **more: Any) -> Answer:
+    return Answer(control["construct"], control["construct_version"], value, **more)
+
+
+def _unreadable(raw: Any) -> str | None:
+    """Return why an annotation is no annotation of a user; None: it is one."""
+    if not isinstance(raw, dict):
+        return "not an object"
+    if as_integer(raw.get("id")) is None:
+        return "no number (id)"
+    if "completed_by" not in raw:
+        return "no user (completed_by)"
+    user, results = user_number(raw["completed_by"]), raw.get("result") or []
+    if user is not None and as_integer(user) is None:
+        return "completed_by is not the number of a user"
+    if not isinstance(results, list) or len(dicts(results)) < len(results):
+        return "result is not a list of results"
+    return None
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
-    user = user_number(raw["completed_by"])
-    if user is not None and as_integer(user) is None:
-        raise ValueError(f"{user!r} is not a user")
-    editor = as_integer(user_number(raw.get("updated_by")))
-    lead = raw.get("lead_time")
-    data = task.get("data")
+    user, editor = (as_integer(user_number(raw.get(n))) for n in ("completed_by", "updated_by"))
+    lead, data = raw.get("lead_time"), task.get("data")
     name = data.get(NAME) if isinstance(data, dict) else None
+    created = _time(raw.get("created_at"))
     return Annotation(
-        number=int(raw["id"]),
+        number=raw["id"],
         task=int(task["id"]),
         name=name if isinstance(name, str) else None,
         user=user,
-        created=parse_time(raw["created_at"]),
-        updated=parse_time(raw.get("updated_at") or raw["created_at"]),
+        created=created,
+        updated=created if raw.get("updated_at") is None else _time(raw["updated_at"]),
         lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
         skipped=raw.get("was_cancelled") is True,
-        prefilled=is_prefilled(raw),
+        prefilled=reasons.is_prefilled(raw),
         edited_by_other=user is not None and editor not in {None, user},
     )
 
 
-def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
-    # Only these fields are stored: others, and the text of the error, may name people.
-    fields = raw if isinstance(raw, dict) else {}
-    number, user = as_integer(fields.get("id")), as_integer(user_number(fields.get("completed_by")))
-    value = as_json({"id": number, "user": user, "result": fields.get("result")})
-    return UnreadableAnnotation(
-        number, as_integer(task), user, InvalidValue(None, value, reasons.UNREADABLE)
-    )
+def _time(text: Any) -> datetime:
+    """Return a time that an annotation states, which a file may lack; then the earliest one.
+
+    Times decide between several annotations of a task, of which a later one has a higher number.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return _NEVER
+    return _NEVER if time.tzinfo is None else time
 
 
 def _number(control: Control, value: Mapping[str, Any]) -> Any:
@@ -286,10 +267,10 @@ def _read_ranking(
     places = _places(name, control, value, names)
     if not places:
         annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
-    for first, second in combinations([item for item in names if item in places], 2):
-        better = (places[second] > places[first]) - (places[second] < places[first])
-        pair = ComparedPair(control["construct"], first, second, float(better))
-        annotation.preferences.append(pair)
+    for pair in combinations([item for item in names if item in places], 2):
+        first, second = places[pair[0]], places[pair[1]]
+        better = float((second > first) - (second < first))
+        annotation.answers.append(_answer(control, better, pair=pair))
 
 
 def _places(
@@ -306,7 +287,7 @@ def _places(
         if group != name and group not in control.get("labels", {}):
             return {}
         for place, item in enumerate(items):
-            if item not in names or item in places:
+            if not isinstance(item, str) or item not in names or item in places:
                 return {}
             places[item] = control["labels"][group] if group != name else -float(place)
     return places
@@ -343,8 +324,7 @@ def _read_marks(
         elif not places and unlabeled:
             continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            marks = MarkedParts(key, control["versions"][key], tuple(places))
-            annotation.marks.append(marks)
+            annotation.answers.append(Answer(key, control["versions"][key], parts=tuple(places)))
 
 
 def _flags(annotation: Annotation, control: Control, value: Any) -> tuple[str, ...]:
@@ -359,16 +339,14 @@ def _flags(annotation: Annotation, control: Control, value: Any) -> tuple[str, .
 def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
     texts = value.get("text") or []
     parts = texts if isinstance(texts, list) else [texts]
-    text = "\n".join(part if isinstance(part, str) else as_json(part) for part in parts)
+    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in parts)
     if not text.strip():
         return
     try:
-        storable(text)
+        annotation.comment = storable(text)
     except ValueError:
         annotation.reject(None, text, reasons.NOT_STORABLE)
         return
-    comment = "\n".join(part for part in (annotation.comment, text) if part)
-    if len(comment) > _MAX_COMMENT:
+    if len(text) > _MAX_COMMENT:
+        annotation.comment = None
         annotation.reject(None, text, reasons.TOO_LONG)
-        return
-    annotation.comment = comment

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from annotate_ui.label_studio.annotations import storable_text
-from annotate_ui.label_studio.export_controls import LABELS, choice_values, may_rate
+from annotate_ui.label_studio.export_controls import choice_values
 from annotate_ui.label_studio.export_inventory import (
+    LABELS,
+    STARS,
     ExportControl,
     Inventory,
     read_inventory,
-    scorers_of_users,
 )
 from annotate_ui.label_studio.reasons import (
     GROUND_TRUTH,
@@ -21,7 +22,8 @@ from annotate_ui.label_studio.reasons import (
 )
 from annotate_ui.label_studio.short_exports import assign_constructs, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
-from annotate_ui.label_studio.value_ranges import STARS, most_stars, option, unlikely_range
+from annotate_ui.label_studio.users import scorers_of_users
+from annotate_ui.label_studio.value_ranges import NumericControl, option
 from study.base.scales import Scale
 from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import RecordSource
@@ -44,7 +46,7 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
             words.append(f"--annotations {GROUND_TRUTH}={RATINGS}")
     controls = inventory.controls
     rating = [name for name, control in controls.items() if control.rates]
-    chosen = [name for name, control in controls.items() if may_rate(control)]
+    chosen = [name for name, control in controls.items() if control.kind and not control.rates]
     if not rating and not chosen:
         words += _labels(controls)
     used = dict.fromkeys(rating or chosen)
@@ -80,8 +82,10 @@ def _controls(
         if construct is None or not control.rates:
             yield option("control", name, construct or "CONSTRUCT")
         if control.stars:
-            yield option("scale", name, f"{STARS[0]}:{most_stars(control)}")
-        elif (scale := _scale_of(construct, options)) and unlikely_range(control, scale):
+            yield option("scale", name, f"{STARS[0]}:{control.most_stars}")
+        elif (scale := _scale_of(construct, options)) and NumericControl(
+            name, control, construct or "", scale
+        ).unlikely():
             yield option("scale", name, "LOW:HIGH")
 
 
@@ -119,7 +123,7 @@ def _fields(
     listed = ", ".join(map(storable_text, names)) or "none"
     if not unnamed or not inventory.annotations or not inventory.controls:
         return listed, []
-    if any(c.compares or c.ranks for c in inventory.controls.values()):
+    if any(c.kind in {"preference", "ranking"} for c in inventory.controls.values()):
         return listed, ["--column QUERY=query,LEFT=text_a,RIGHT=text_b"]
     return listed, ["--column QUERY=query,RESPONSE=response"]
 

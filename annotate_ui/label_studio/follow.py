@@ -16,15 +16,19 @@ from pydantic import TypeAdapter
 from sqlalchemy import insert, select, update
 
 from annotate_ui.label_studio.client import Server, ServerError
+from annotate_ui.label_studio.export_controls import MappedControls
 from annotate_ui.label_studio.export_file import read_rows
-from annotate_ui.label_studio.export_inventory import ExportControl, Inventory, read_inventory
-from annotate_ui.label_studio.export_reading import export_reading
+from annotate_ui.label_studio.export_inventory import (
+    ExportControl,
+    Inventory,
+    read_inventory,
+    stated_controls,
+)
 from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
 from annotate_ui.label_studio.results import Followed
 from annotate_ui.label_studio.task_content import TaskReader
 from annotate_ui.label_studio.users import Raters
-from annotate_ui.label_studio.value_ranges import stated_controls
 from study.errors import Fault, StudyError
 from study.importing.existing_content import ExistingContent
 from study.importing.import_store import lock_imports, store_rows
@@ -221,7 +225,7 @@ def _store(
     if not project.has_tasks:
         _store_project(study, server, people, project, stored, {})
         return
-    reading = export_reading(project.source, project.found.controls, form, versions)
+    reading = MappedControls(project.source, project.found.controls, form, versions)
     key = _store_project(study, server, people, project, stored, reading.reader.controls)
     others, kept = _other_texts(people, project, form)
     if others:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotation_store import AnnotationStore, FetchedProject
+from annotate_ui.label_studio.annotation_store import AnnotationStore
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.projects import (
     StoredProject,
@@ -16,7 +17,7 @@ from annotate_ui.label_studio.projects import (
     stored_scales,
 )
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.reasons import NOT_INDEPENDENT, is_prefilled
+from annotate_ui.label_studio.reasons import NOT_INDEPENDENT
 from annotate_ui.label_studio.results import Pulled, Pushed
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
@@ -50,7 +51,8 @@ def pull(
     Raises
     ------
     StudyError
-        Nothing was pushed to this server, or a user is another rater already.
+        Nothing was pushed to this server, a user is another rater already, or an annotation has no
+        user or no results.
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
@@ -70,9 +72,9 @@ def pull(
         fetched = []
         for number, project in enumerate(on_server.present, 1):
             reader = AnnotationReader(project.controls, scales[project.id])
-            fetched.append(_fetch(server, project, reader, result))
+            fetched.append((project, _fetched(server, project, reader, result)))
             advance(number, steps)
-        users = {annotation.user for one in fetched for annotation in one.annotations}
+        users = {annotation.user for _, made in fetched for annotation in made}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             AnnotationStore(study, people, result).store(fetched)
         advance(steps, steps)
@@ -103,24 +105,27 @@ def storing(
         yield people
 
 
-def _fetch(
+def _fetched(
     server: Server, project: StoredProject, reader: AnnotationReader, result: Pulled
-) -> FetchedProject:
-    fetched = FetchedProject(project)
-    for exported in server.export(project.number):
-        task, made = exported, exported.get("annotations")
-        if isinstance(made, list):
-            own = [raw for raw in made if not (isinstance(raw, dict) and is_prefilled(raw))]
-            if len(own) < len(made):
-                result.left_out[NOT_INDEPENDENT] += len(made) - len(own)
-            task = {**task, "annotations": own}
-        annotations, unreadable = reader.read(task, {})
-        fetched.annotations += annotations
-        fetched.unreadable += unreadable
+) -> list[Annotation]:
+    """Return the annotations of a project that people made."""
+    annotations: list[Annotation] = []
+    for task in server.export(project.number):
         result.drafts += len(task.get("drafts") or [])
-        result.annotations += len(annotations) + len(unreadable)
-        result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
-    return fetched
+        for raw in task.get("annotations") or []:
+            read = reader.read(raw, task, {})
+            if isinstance(read, str):
+                raise StudyError(
+                    f"An annotation of task {task.get('id')} of project {project.number} cannot be "
+                    f"read: {read}. Delete it in Label Studio."
+                )
+            if read.prefilled:
+                result.left_out[NOT_INDEPENDENT] += 1
+            else:
+                annotations.append(read)
+    result.annotations += len(annotations)
+    result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
+    return annotations
 
 
 @dataclass(frozen=True)

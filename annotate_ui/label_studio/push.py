@@ -20,7 +20,7 @@ from annotate_ui.label_studio.projects import (
     unknown_projects,
 )
 from annotate_ui.label_studio.results import Pushed
-from annotate_ui.label_studio.revisions import Origins
+from annotate_ui.label_studio.revisions import EarlierAnswers
 from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_upload import (
     ProjectKind,
@@ -115,7 +115,7 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
         places = task_places(projects, {project.id: tasks for project, tasks in outdated})
         reserved = slots(connection, study)
         rated = rated_slots(connection)
-        origins = Origins(connection)
+        origins = EarlierAnswers(connection)
     if not reserved:
         raise StudyError(
             "Nothing is assigned to Label Studio. Reserve slots with "

@@ -15,7 +15,6 @@ NO_RANKING = "not a ranking of the task's responses"
 MISSING = "required but missing"
 ENTERED_TWICE = "given twice in one annotation"
 UNKNOWN_CONTROL = "unknown control"
-UNREADABLE = "unreadable annotation"
 UNKNOWN_FLAG = "unknown remark"
 UNKNOWN_CHOICE = "unknown choice"
 MARKED_AND_NONE = "marks, and the statement that there is nothing to mark"
@@ -31,10 +30,6 @@ COMMENT_ONLY = "a comment without any value"
 TOO_LONG = "longer than 5000 characters"
 NO_LABEL = "a marked part without a label"
 NOT_STORABLE = "contains characters that cannot be stored"
-
-HOLDING = frozenset({OTHER_CHANNEL, LEFT, DUPLICATE})
-"""Those of annotations that hold a place of their task although nothing of them can count."""
-
 
 GROUND_TRUTH = "ground-truth"
 """Annotations marked as the expected answer, as Label Studio marks those that it imports."""

@@ -103,7 +103,7 @@ class Rejection:
     value: str | None
     """As JSON."""
     reason: str
-    annotation: int | None
+    annotation: int
     """Its number in Label Studio."""
 
 
@@ -150,16 +150,23 @@ class Pulled(_Read):
     )
     edited_by_other: int = reported("Annotations that another user than their rater changed last")
     erased: int = reported("Annotations of people who were erased from the study")
-    held: int = reported(
-        "Annotations that hold a place of their task although nothing of them can count (once they "
-        "are deleted in Label Studio, somebody else gets the place)"
-    )
     rejected: list[Rejection] = field(default_factory=list)
     """All values on the server that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
     doubtful: list[Rejection] = field(default_factory=list)
     """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
+
+    def count(self, kind: str, status: str, *, is_new: bool) -> None:
+        """Count a revision of a value or of marks."""
+        if kind == "marks":
+            self.marks += 1
+        elif status == "withdrawn":
+            self.withdrawn += 1
+        else:
+            self.new += is_new
+            self.changed += not is_new
+            self.skipped += status == "skipped"
 
     @property
     def stored_anything(self) -> bool:

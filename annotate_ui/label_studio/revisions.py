@@ -2,32 +2,27 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Subquery, insert, select
+from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.results import Pulled, Rejection
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.tasks.stages import in_order
-from study.facts.counted_marks import newest_marks
-from study.facts.ratings import newest_ratings
 from study.schema import RaterAnswerBase
-from study.schema.human_ratings import AnswerKind
 from study.schema.tables import (
     assignments,
     rater_answers,
     raters,
-    ratings,
     rejected_values,
     responses,
     reveals,
-    sentence_marks,
 )
 from study.study import Study
 from study.types import Sees
@@ -106,114 +101,111 @@ def _shown_at(annotation: Annotation) -> datetime:
 
 # Rows are written in batches of this size, which bounds memory.
 _BATCH = 2000
-
-
-class _Values(NamedTuple):
-    """Answers of one kind, of which each change is the next revision."""
-
-    kind: AnswerKind
-    table: Subquery
-    newest: Callable[..., Subquery]
-    content: tuple[str, ...]
-    """Columns in which revisions differ.
-
-    The annotation is one of them: it identifies the rater once their account is deleted.
-    """
-
-
-_ALWAYS = ("construct_version", "external_id")
-_OF_VALUE = (*_ALWAYS, "value", "status", "reason", "comment")
-RATINGS = _Values("value", ratings, newest_ratings, (*_OF_VALUE, "flags"))
-MARKS = _Values("marks", sentence_marks, newest_marks, (*_ALWAYS, "ranges"))
+# Columns in which revisions differ. The annotation is one of them: it identifies the rater once
+# their account is deleted.
+_CONTENT = (
+    *("construct_version", "external_id", "value", "ranges", "status", "reason", "comment"),
+    "flags",
+)
 # What a withdrawn revision has of the one before.
 _KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
 
 
-class Revisions:
-    """The values of one table as they were before a pull, and the revisions that it adds.
+class EarlierAnswers:
+    """Values and marks of this channel as they are stored, and where they came from."""
 
-    A pull adds at most one revision for each construct of a slot.
-    """
+    def __init__(self, connection: Connection) -> None:
+        self.newest: dict[tuple[int, str, str], Any] = {}
+        """The newest revisions by assignment, construct and kind."""
+        self._raters: dict[str, int] = {}
+        self._projects: dict[int, int] = {}
+        self._rejected: dict[tuple[int | None, int | None], int] = {}
+        t, a = rater_answers, assignments
+        for row in connection.execute(select(rejected_values)):
+            self._rejected[row.rater_id, row.response_id] = row.project_id
+            if row.external_id is not None and row.rater_id is not None:
+                self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
+        rows: Any = connection.execute(
+            select(t, a.c.rater_id)
+            .join_from(t, a, t.c.assignment_id == a.c.id)
+            .where(a.c.channel == CHANNEL, t.c.kind.in_(["value", "marks"]))
+            .order_by(t.c.id)
+        )
+        for row in rows:
+            self.newest[row.assignment_id, row.construct_key, row.kind] = row
+            project, slash, _ = (row.external_id or "").partition("/")
+            if slash and row.channel == CHANNEL:
+                self._projects[row.assignment_id] = int(project)
+                if row.rater_id is not None:
+                    self._raters[row.external_id] = row.rater_id
+
+    def rater(self, project: StoredProject, annotation: int) -> int | None:
+        """Return the rater of an annotation that was pulled before."""
+        return self._raters.get(_origin(project, annotation))
+
+    def project(self, slot: Slot) -> int | None:
+        """Return the project that a slot's values came from."""
+        return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))
+
+    def active(self, slot: Slot | None, kind: str = "value") -> set[str]:
+        """Return the constructs of a slot with an answer that was not withdrawn."""
+        keys = () if slot is None else slot.construct_keys
+        rows = {key: slot and self.newest.get((slot.id, key, kind)) for key in keys}
+        return {key for key, row in rows.items() if row and row.status != "withdrawn"}
+
+
+class Revisions:
+    """The revisions that a pull adds, at most one of each kind for each construct of a slot."""
 
     def __init__(
-        self, connection: Connection, study: Study, result: Pulled, values: _Values
+        self, connection: Connection, study: Study, earlier: EarlierAnswers, result: Pulled
     ) -> None:
-        self._connection, self._study, self._result = connection, study, result
-        self._values = values
+        self._connection, self._study = connection, study
+        self._earlier, self._result = earlier, result
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
-        owners = select(assignments.c.id).where(assignments.c.channel == CHANNEL)
-        mine = values.table.c.assignment_id.in_(owners)
-        newest: Any = connection.execute(select(values.newest(mine)))
-        self.newest = {(row.assignment_id, row.construct_key): row for row in newest}
-        """By assignment and construct."""
-
-    def active(self, slot: Slot | None) -> set[str]:
-        """Return the constructs of a slot with a value that was not withdrawn."""
-        keys = () if slot is None else slot.construct_keys
-        return {key for key in keys if slot and is_active(self.newest.get((slot.id, key)))}
 
     def add(
-        self, slot: Slot, key: str, project: StoredProject, annotation: Annotation, **values: Any
+        self, slot: Slot, project: StoredProject, annotation: Annotation, values: Mapping[str, Any]
     ) -> None:
-        """Add a value of an annotation, unless the newest revision has the same content."""
-        if "value" in values:
-            values["status"] = "skipped" if annotation.skipped else "rated"
-            values["reason"] = reasons.SKIPPED if annotation.skipped else None
-        row = {
-            "wall_seconds": annotation.lead_seconds,
-            "external_id": origin(project, annotation.number),
-            "external_at": annotation.updated,
-            "channel": CHANNEL,
-            **values,
-        }
-        outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
+        """Add an answer of an annotation, unless the newest revision has the same content."""
+        version = values["construct_version"]
+        outdated = version != self._versions.get(values["construct_key"], version)
         self._result.outdated += outdated and values.get("value") is not None
-        self._write(slot.id, key, row)
+        origin = {
+            "wall_seconds": annotation.lead_seconds,
+            "external_id": _origin(project, annotation.number),
+            "external_at": annotation.updated,
+        }
+        self._write(slot.id, {**values, **origin})
 
     def withdraw(
-        self, slot: Slot, keys: Collection[str | None], reason: str, at: datetime | None = None
+        self,
+        slot: Slot,
+        kind: str,
+        keys: Collection[str | None],
+        reason: str,
+        at: datetime | None = None,
     ) -> None:
-        """Withdraw the values of these constructs, which are no longer in Label Studio."""
-        for key in sorted(self.active(slot).intersection(keys)):
-            previous = self.newest[slot.id, key]
-            row = {name: getattr(previous, name) for name in _KEPT if hasattr(previous, name)}
-            row |= {"status": "withdrawn", "reason": reason}
-            self._write(slot.id, key, {**row, "external_at": at})
+        """Withdraw the answers on these constructs, which are no longer in Label Studio."""
+        for key in sorted(self._earlier.active(slot, kind).intersection(keys)):
+            previous = self._earlier.newest[slot.id, key, kind]
+            row = {name: getattr(previous, name) for name in _KEPT}
+            row |= {"kind": kind, "construct_key": key, "status": "withdrawn", "reason": reason}
+            self._write(slot.id, {**row, "external_at": at})
 
-    def _write(self, owner: int, key: str, values: dict[str, Any]) -> None:
-        previous = self.newest.get((owner, key))
-        common = {"construct_key": key, "input_kind": CHANNEL, "channel": CHANNEL}
-        row = RaterAnswerBase.model_validate({**common, "kind": self._values.kind, **values})
-        if previous is not None and self._content(previous) == self._content(row):
-            self._result.unchanged += self._values is not MARKS
+    def _write(self, slot: int, values: Mapping[str, Any]) -> None:
+        row = RaterAnswerBase.model_validate({"input_kind": CHANNEL, "channel": CHANNEL, **values})
+        previous = self._earlier.newest.get((slot, row.construct_key, row.kind))
+        if previous is not None and _content(previous) == _content(row):
+            self._result.unchanged += row.kind == "value"
             return
-        self._count(values.get("status"), is_new=previous is None)
-        self._rows.append(
-            {
-                **row.model_dump(),
-                "construct_key": key,
-                "revision": 1 if previous is None else previous.revision + 1,
-                "assignment_id": owner,
-                "config_hash": self._study.config_hash,
-            }
-        )
+        self._result.count(row.kind, row.status, is_new=previous is None)
+        place = {"assignment_id": slot, "config_hash": self._study.config_hash}
+        revision = 1 if previous is None else previous.revision + 1
+        self._rows.append({**row.model_dump(), **place, "revision": revision})
         if len(self._rows) >= _BATCH:
             self.flush()
-
-    def _count(self, status: str | None, *, is_new: bool) -> None:
-        result = self._result
-        if self._values is MARKS:
-            result.marks += 1
-        elif status == "withdrawn":
-            result.withdrawn += 1
-        else:
-            result.new += is_new
-            result.changed += not is_new
-            result.skipped += status == "skipped"
-
-    def _content(self, row: Any) -> str:
-        return json.dumps([getattr(row, name) for name in self._values.content])
 
     def flush(self) -> None:
         """Write the rows that are still in memory."""
@@ -222,59 +214,16 @@ class Revisions:
             self._rows = []
 
 
-def is_active(row: Any) -> bool:
-    """Whether a revision is a value that was not withdrawn."""
-    if row is None:
-        return False
-    return row.status != "withdrawn" if hasattr(row, "status") else row.ranges is not None
+def _content(row: Any) -> str:
+    return json.dumps([getattr(row, name) for name in _CONTENT])
 
 
-def origin(project: StoredProject, annotation: int) -> str:
+def _origin(project: StoredProject, annotation: int) -> str:
     """Return the `external_id` of a value: the study's number of the project, the annotation's.
 
     Numbers of projects in Label Studio are unique within one server only.
     """
     return f"{project.id}/{annotation}"
-
-
-def project_of(external_id: str | None) -> int | None:
-    """Return the study's number of the project of a value; None: it was not pulled, or erased."""
-    project, slash, _ = (external_id or "").partition("/")
-    return int(project) if slash and project.isdigit() else None
-
-
-class Origins:
-    """Which annotation each value came from that was stored before this pull."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._projects: dict[int, int] = {}
-        self._raters: dict[str, int] = {}
-        self._rejected: dict[tuple[int | None, int | None], int] = {}
-        for row in connection.execute(select(rejected_values)):
-            self._rejected[row.rater_id, row.response_id] = row.project_id
-            if row.external_id is not None and row.rater_id is not None:
-                self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
-        t = rater_answers
-        rows = connection.execute(
-            select(t.c.external_id, assignments.c.id, assignments.c.rater_id)
-            .join_from(t, assignments, t.c.assignment_id == assignments.c.id)
-            .where(assignments.c.channel == CHANNEL, t.c.channel == CHANNEL)
-            .order_by(t.c.id)
-        )
-        for external_id, slot, rater in rows:
-            project = project_of(external_id)
-            if project is not None:
-                self._projects[slot] = project
-                if rater is not None:
-                    self._raters[external_id] = rater
-
-    def rater(self, project: StoredProject, annotation: int) -> int | None:
-        """Return the rater of an annotation that was pulled before."""
-        return self._raters.get(origin(project, annotation))
-
-    def project(self, slot: Slot) -> int | None:
-        """Return the project that a slot's values came from."""
-        return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))
 
 
 class RejectedValues:
@@ -288,13 +237,12 @@ class RejectedValues:
     def add(
         self,
         project: StoredProject,
+        annotation: Annotation,
+        rater_id: int | None,
+        response_id: int | None,
         invalid: InvalidValue,
-        annotation: Annotation | None = None,
-        rater_id: int | None = None,
-        response_id: int | None = None,
     ) -> None:
-        """Add a value; `annotation` is None for an unreadable one."""
-        number = None if annotation is None else annotation.number
+        """Add a value."""
         value = {
             "response_id": response_id,
             "rater_id": rater_id,
@@ -302,13 +250,14 @@ class RejectedValues:
             "value": invalid.value,
             "reason": invalid.reason,
         }
-        digest = sha256(json.dumps([number, *value.values()]).encode()).hexdigest()
+        identity = json.dumps([annotation.number, *value.values()])
+        digest = sha256(identity.encode()).hexdigest()
         self._rows[project.id, digest] = {
             **value,
             "project_id": project.id,
             "digest": digest,
-            "external_id": None if number is None else str(number),
-            "external_at": None if annotation is None else annotation.updated,
+            "external_id": str(annotation.number),
+            "external_at": annotation.updated,
         }
 
     def doubt(
@@ -333,15 +282,9 @@ class RejectedValues:
         keys = {row.id: row.key for row in rated}
 
         def reported(row: dict[str, Any]) -> Rejection:
-            number = row["external_id"]
-            return Rejection(
-                codes.get(row["rater_id"]),
-                keys.get(row["response_id"]),
-                row["construct_key"],
-                row["value"],
-                row["reason"],
-                None if number is None else int(number),
-            )
+            place = codes.get(row["rater_id"]), keys.get(row["response_id"])
+            what = row["construct_key"], row["value"], row["reason"]
+            return Rejection(*place, *what, int(row["external_id"]))
 
         result.rejected_new = len(new)
         result.rejected = [reported(row) for row in self._rows.values()]

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey, stored_projects
+from annotate_ui.tasks.slot_queue import HANDED_ON_WITH
 from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_further, is_live
@@ -151,7 +152,7 @@ class SlotClaims:
         """Return the slot that the rater already has."""
         return self._own.get((rater_id, task_key))
 
-    def on_other_channels(self, rater_id: int, task_key: TaskKey) -> set[str]:
+    def on_other_channels(self, rater_id: int | None, task_key: TaskKey) -> set[str]:
         """Return the constructs of this response that the rater has on another channel."""
         response, keys = task_key
         return {key for key in keys if (rater_id, response, key) in self._other_channels}
@@ -164,15 +165,13 @@ class SlotClaims:
         """
         if not slot.live:
             return
-        self._set(slot, released_at=now())
-        self._own[slot.rater_id, slot.task_key] = replace(slot, live=False)
+        self._own[slot.rater_id, slot.task_key] = self._set(slot, live=False, released_at=now())
         for other in self.slots():
             if other.further and other.task_key == slot.task_key and has_values(other):
-                self._set(other, released_at=None, replaces_id=slot.id)
-                taken = replace(other, live=True, further=False)
-                self._own[other.rater_id, other.task_key] = taken
+                taken = self._set(other, live=True, released_at=None, replaces_id=slot.id)
+                self._own[other.rater_id, other.task_key] = replace(taken, further=False)
                 return
-        self._copy(slot, slot.construct_keys, None, replaces_id=slot.id, released_at=None)
+        self._copy(slot, slot.construct_keys, None, replaces_id=slot.id)
 
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
         """Return the rater's slot, an open one, or a further one; None: none was ever planned.
@@ -185,9 +184,9 @@ class SlotClaims:
             return own
         response, keys = task_key
         planned = [s for s in self._by_response[response] if keys.issubset(s.construct_keys)]
-        vacant = [slot for slot in planned if slot.live and slot.rater_id is None]
-        if vacant:
-            own = self._take(vacant[0], rater_id, keys)
+        vacant = next((slot for slot in planned if slot.live and slot.rater_id is None), None)
+        if vacant is not None:
+            own = self._take(vacant, rater_id, keys)
         elif own is None and planned:
             at = now()
             own = self._copy(planned[0], keys, rater_id, released_at=at, created_at=at)
@@ -198,45 +197,39 @@ class SlotClaims:
 
     def _take(self, slot: Slot, rater_id: int, keys: frozenset[str]) -> Slot:
         """Give an open slot to a rater; the constructs of other tasks remain open."""
+        own = tuple(key for key in slot.construct_keys if key in keys)
         left = tuple(key for key in slot.construct_keys if key not in keys)
         others = self._by_response[slot.response_id]
         others.remove(slot)
-        if any(self._study.config.construct_spec(key) for key in left):
-            self._set(slot, construct_keys=list(left))
-            others.append(replace(slot, construct_keys=left))
-            return self._copy(slot, keys, rater_id)
         # Constructs that study.toml no longer has are dropped.
-        own = tuple(key for key in slot.construct_keys if key in keys)
-        self._set(slot, rater_id=rater_id, construct_keys=list(own))
-        others.append(replace(slot, rater_id=rater_id, construct_keys=own))
+        if any(self._study.config.construct_spec(key) for key in left):
+            others.append(self._set(slot, construct_keys=left))
+            return self._copy(slot, own, rater_id)
+        others.append(self._set(slot, construct_keys=own, rater_id=rater_id))
         return others[-1]
 
     def _copy(self, slot: Slot, keys: Collection[str], rater_id: int | None, **other: Any) -> Slot:
         """Store a slot of these constructs that is otherwise like another one."""
         row = self._connection.execute(select(assignments).where(assignments.c.id == slot.id)).one()
-        new = {"id", "public_id", "leased_until", "created_at", "replaces_id"}
         own = tuple(key for key in slot.construct_keys if key in keys)
-        values = {name: value for name, value in row._mapping.items() if name not in new}
-        values |= {"config_hash": self._study.config_hash, "rater_id": rater_id, **other}
-        made = insert(assignments).values({**values, "construct_keys": list(own)})
+        copied = {name: row._mapping[name] for name in (*HANDED_ON_WITH, "position", "open_to")}
+        copied |= {"construct_keys": list(own), "rater_id": rater_id, **other}
+        made = insert(assignments).values(**copied, config_hash=self._study.config_hash)
         key = int(self._connection.execute(made.returning(assignments.c.id)).scalar_one())
-        copied = replace(slot, id=key, rater_id=rater_id, construct_keys=own)
-        self._by_response[slot.response_id].append(copied)
-        return copied
+        new = replace(slot, id=key, rater_id=rater_id, construct_keys=own)
+        self._by_response[slot.response_id].append(new)
+        return new
 
-    def _set(self, slot: Slot, **values: Any) -> None:
+    def _set(self, slot: Slot, *, live: bool = True, **values: Any) -> Slot:
+        """Change a slot; return it as it is now."""
         row = update(assignments).where(assignments.c.id == slot.id).values(**values)
         self._connection.execute(row)
+        known = {name: value for name, value in values.items() if hasattr(slot, name)}
+        return replace(slot, live=live, **known)
 
     def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
-        rows = self._connection.execute(
-            select(
-                assignments.c.rater_id, assignments.c.response_id, assignments.c.construct_keys
-            ).where(
-                assignments.c.channel != CHANNEL,
-                assignments.c.rater_id.is_not(None),
-                assignments.c.purpose.in_(MEASURING),
-                is_live(),
-            )
-        )
+        t = assignments
+        elsewhere = t.c.channel != CHANNEL, t.c.rater_id.is_not(None), t.c.purpose.in_(MEASURING)
+        columns = t.c.rater_id, t.c.response_id, t.c.construct_keys
+        rows = self._connection.execute(select(*columns).where(*elsewhere, is_live()))
         return {(row.rater_id, row.response_id, key) for row in rows for key in row.construct_keys}

@@ -73,6 +73,11 @@ class TaskContent:
     unusable: str | None = None
     """Why its dialogue has no response (`NO_ANSWER`, `NO_QUESTION`), if it names none otherwise."""
 
+    @property
+    def number(self) -> int:
+        """The task's number in Label Studio."""
+        return int(self.record.cells["id"])
+
 
 class TaskReader:
     """Reads the data of tasks; the caller may give their fields other names."""

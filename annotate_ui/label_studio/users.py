@@ -1,16 +1,21 @@
-"""The users of a server as raters of the study; only their number and a code are stored."""
+"""Users as raters of the study; only their number and a code are stored."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
 
-from study.errors import StudyError
+from study.errors import Fault, InputError, StudyError
 from study.facts.departures import has_left
 from study.facts.scorers import machine_names, scorer_names
+from study.importing.importers import FormatOptions
+from study.importing.readers.source import RecordSource
 from study.schema import RaterBase
 from study.schema.tables import external_raters, raters, scores
+from study.text import quoted_names
+
+PREFIX = "ls-"
 
 
 @dataclass
@@ -68,9 +73,9 @@ class Raters:
         if user not in self.by_user:
             codes = set(self.connection.execute(select(raters.c.code)).scalars())
             codes |= set(scorer_names(self.connection))
-            code, number = f"ls-{user}", 2
+            code, number = f"{PREFIX}{user}", 2
             while code in codes:
-                code, number = f"ls-{user}-{number}", number + 1
+                code, number = f"{PREFIX}{user}-{number}", number + 1
             self.new[code] = user
             self._store(user, self._add(code))
         return self.by_user[user]
@@ -119,3 +124,65 @@ class Raters:
             )
         )
         self.by_user[user] = rater_id
+
+
+def scorers_of_users(
+    users: Iterable[int], source: RecordSource, options: FormatOptions
+) -> dict[int, str | None]:
+    """Return the scorer of each user of an export; None: left out by --rater.
+
+    Raises
+    ------
+    InputError
+        A user without --rater would get the code of a rater who was pulled or erased, or --rater
+        names a user who is not in the file.
+    """
+    prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
+    scorers: dict[int, str | None] = {
+        user: code or None for user in users if (code := options.raters.get(str(user))) is not None
+    }
+    faults: list[Fault] = []
+    for user in users:
+        if user in scorers:
+            continue
+        scorers[user] = f"{prefix}{user}"
+        faults += _same_code(user, f"{prefix}{user}", options)
+    numbers = [str(user) for user in users]
+    for number, code in options.raters.items():
+        if number not in numbers:
+            faults.append(
+                Fault(
+                    f"user {number} has no annotation in this file. Its users: "
+                    f"{quoted_names(numbers) or 'none'}.",
+                    f"Correct or leave out --rater {number}={code}; import files of different "
+                    "people one by one.",
+                )
+            )
+    if faults:
+        raise InputError(source.path.name, faults)
+    existing = sorted(
+        str(code)
+        for user, code in scorers.items()
+        if code in options.kinds and str(user) not in options.raters
+    )
+    if existing:
+        source.report.warnings.append(
+            f"{', '.join(existing)}: the study already has values of these scorers, and the values "
+            "of this file are added to theirs. If they are other people, use --rater-prefix."
+        )
+    return scorers
+
+
+def _same_code(user: int, code: str, options: FormatOptions) -> Iterator[Fault]:
+    """Yield a fault if a user may be a rater who was pulled from a server, or erased."""
+    for server, number, rater in options.pulled:
+        if rater == code or (
+            rater is None and number == str(user) and options.rater_prefix is None
+        ):
+            who = f"the rater {code}" if rater else "erased from the study"
+            yield Fault(
+                f"user {user} of {server} is {who}; is user {user} of this file the same person?",
+                f"Name the rater with --rater {user}=CODE (--rater {user}= leaves the user out), "
+                "or give people of another server different codes with --rater-prefix TEXT.",
+            )
+            return

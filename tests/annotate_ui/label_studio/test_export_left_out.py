@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.export_reading import EDITED_BY_OTHER
+from annotate_ui.label_studio.export_file import EDITED_BY_OTHER
 from annotate_ui.label_studio.reasons import PREDICTIONS
 from study import Study
 from study.errors import InputError
@@ -110,7 +110,7 @@ def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> N
     [{}, {"created_at": "2026-01-01 10:00:00"}, {"created_at": 7, "updated_at": None}],
     ids=["none", "no-zone", "no-text"],
 )
-def test_a_time_is_needed_only_of_somebody_with_several(
+def test_an_annotation_without_a_time_is_the_earlier_one(
     study: Study, tmp_path: Path, when: dict[str, Any]
 ) -> None:
     untimed = annotation(1, 5, QR=9)
@@ -119,11 +119,10 @@ def test_a_time_is_needed_only_of_somebody_with_several(
     done = import_file(study, path)
     assert not done.left_out
     assert sorted(study.score_table()["value"]) == [8, 9]
-    again = written(tmp_path, task(2, {**untimed, **when}, annotation(3, 5, QR=8)))
-    with pytest.raises(
-        InputError, match=r"user 5 annotated task 2 2 times.*annotation 1 has no time"
-    ):
-        import_file(study, again)
+    # The latest counts: an annotation that states no time is earlier than one that does.
+    again = written(tmp_path, task(2, annotation(3, 5, QR=8), {**untimed, "id": 4, **when}))
+    assert list(import_file(study, again).left_out.values()) == [1]
+    assert sorted(study.score_table()["value"]) == [8, 8, 9]
 
 
 def test_ground_truth_annotations_are_not_counted_as_raters(study: Study, tmp_path: Path) -> None:
