@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import ijson
 
-from annotate_ui.label_studio import NAME
 from study.errors import StudyError
 from study.text import counted
 
@@ -192,19 +191,6 @@ class Server:
                 f"Label Studio accepted {len(numbers)} of {counted(len(tasks), 'task')}."
             )
         return [int(task) for task in numbers]
-
-    def task_names(self, number: int) -> dict[int, str | None]:
-        """Return the name of each task of a project by its number; None: it has no name.
-
-        Without annotations this takes less time than an export.
-        """
-        return self._tried(
-            f"list tasks of project {number}",
-            lambda: {
-                int(task.id): (task.data or {}).get(NAME)
-                for task in self._sdk.tasks.list(project=number, include="id,data", page_size=500)
-            },
-        )
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield every task of a project, with or without annotations."""

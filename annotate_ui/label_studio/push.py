@@ -24,6 +24,7 @@ from annotate_ui.label_studio.revisions import EarlierAnswers
 from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_upload import (
     ProjectKind,
+    ServerTask,
     TaskSender,
     page_of,
     task_names,
@@ -85,22 +86,50 @@ def push(
         _update_pages(study, server, on_server.present)
         result = Pushed(
             server.url,
-            deleted=_forget_deleted(study, server, on_server.present),
             missing_projects=[project.number for project in on_server.missing],
             ignored_settings=_ignored_settings(study.config.design),
         )
-        outdated = _find_outdated(study, server, on_server.present)
+        outdated: _Outdated = []
+        with study.read() as connection:
+            versions = study.construct_versions(connection)
+        for project in on_server.present:
+            there = _tasks_there(study, server, project)
+            result.deleted += forget(study, project, project.tasks.keys() - there.keys())
+            # A later version comes from another process that has read a later study.toml.
+            if there and any(v < versions.get(key, 0) for key, v in project.versions.items()):
+                outdated.append((project, _untouched(there)))
         for project in on_server.missing:
             forget(study, project, list(project.tasks))
         missing = _missing(study, outdated, result)
         used_title = title or last_title(on_server) or study.config.name
-        sender = TaskSender(study, server, on_server, used_title, result, progress)
-        sender.send(missing)
+        TaskSender(study, server, on_server, used_title, result, progress).send(missing)
         with study.read() as connection:
             projects = stored_projects(connection)
         result.unknown_projects = unknown_projects(on_server, projects)
         result.replaced = _delete_outdated(study, server, outdated)
         return result
+
+
+def _tasks_there(study: Study, server: Server, project: StoredProject) -> dict[int, ServerTask]:
+    """Return the tasks of a project that are on the server, by response.
+
+    Another task may have the number of a deleted one, since Label Studio reuses them, but not its
+    name.
+    """
+    if not project.tasks:
+        return {}
+    on_server = {task.number: task for task in tasks_of(server, project)}
+    with study.read() as connection:
+        names = task_names(connection, project.stage)
+    return {
+        response: on_server[number]
+        for response, number in project.tasks.items()
+        if number in on_server and on_server[number].name == names[response]
+    }
+
+
+def _untouched(tasks: Mapping[int, ServerTask]) -> set[int]:
+    return {response for response, task in tasks.items() if not task.touched}
 
 
 def _ignored_settings(design: DesignSpec) -> list[str]:
@@ -148,34 +177,6 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
     return missing
 
 
-def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
-    """Forget tasks that were deleted in Label Studio; return how many.
-
-    They are sent again, unless their slots are rated.
-    """
-    deleted = 0
-    for project in present:
-        if project.tasks and _absent(study, project, server.task_names(project.number)):
-            # Read again in one reply: a task may be between the pages of a list that changes.
-            exported = {task.number: task.name for task in tasks_of(server, project)}
-            deleted += forget(study, project, _absent(study, project, exported))
-    return deleted
-
-
-def _absent(study: Study, project: StoredProject, on_server: Mapping[int, str | None]) -> list[int]:
-    """Return the tasks that are not on the server.
-
-    Another task may have its number, since Label Studio reuses them, but not its name.
-    """
-    with study.read() as connection:
-        names = task_names(connection, project.stage)
-    return [
-        response
-        for response, number in project.tasks.items()
-        if on_server.get(number) != names[response]
-    ]
-
-
 def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]) -> None:
     """Give projects of earlier pushes the page that a new one would have.
 
@@ -195,21 +196,6 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
                 connection.execute(stored)
 
 
-def _find_outdated(study: Study, server: Server, present: Iterable[StoredProject]) -> _Outdated:
-    """Return the projects with an earlier version of a construct than study.toml.
-
-    A later version comes from another process that has read a later study.toml.
-    """
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-    return [
-        (project, _untouched(study, server, project))
-        for project in present
-        if project.tasks
-        and any(version < versions.get(key, 0) for key, version in project.versions.items())
-    ]
-
-
 def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
     """Delete untouched outdated tasks and return their number, after their successors were sent.
 
@@ -221,15 +207,11 @@ def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
         remaining = set(untouched)
         while remaining:
             # Checked again right before: tasks that were annotated meanwhile stay.
-            batch = sorted(remaining & _untouched(study, server, project))[:_BATCH]
+            still = _untouched(_tasks_there(study, server, project))
+            batch = sorted(remaining & still)[:_BATCH]
             if not batch:
                 break
             server.delete_tasks(project.number, [project.tasks[response] for response in batch])
             deleted += forget(study, project, batch)
             remaining -= set(batch)
     return deleted
-
-
-def _untouched(study: Study, server: Server, project: StoredProject) -> set[int]:
-    untouched = {task.number: task.name for task in tasks_of(server, project) if not task.touched}
-    return set(project.tasks).difference(_absent(study, project, untouched))

@@ -5,7 +5,7 @@ Replies of the server may be lost: what it has already is recognized by name.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -23,15 +23,9 @@ from annotate_ui.label_studio.projects import (
     study_name,
 )
 from annotate_ui.label_studio.results import Pushed, PushedProject
+from study.facts.current_responses import passages_of_responses, response_contents
 from study.progress_bar import Advance
-from study.schema.tables import (
-    external_projects,
-    external_tasks,
-    passages as passage_table,
-    queries,
-    response_passages,
-    responses,
-)
+from study.schema.tables import external_projects, external_tasks, queries, responses
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
@@ -190,43 +184,37 @@ class TaskSender:
         with self._study.read() as connection:
             by_shown = task_names(connection, kind.stage)
         names = {by_shown[shown]: shown for shown in tasks}
-        before = len(project.tasks)
-        self._adopt_unknown(project, names)
-        for attempt in range(_ATTEMPTS):
-            try:
-                self._send_missing(project, kind, names)
-                break
-            except ServerError as error:
-                if not error.is_temporary or attempt == _ATTEMPTS - 1:
-                    raise
-                time.sleep(2**attempt)
-                # The server may have stored tasks whose reply was lost.
+        before, attempts = len(project.tasks), 0
+        while True:
+            # The server may have stored tasks whose reply was lost, here or in an earlier push.
+            if self._server.project(project.number).tasks != len(project.tasks):
                 self._adopt(project, names)
-        self._adopt_unknown(project, names)
-        return len(project.tasks) - before
+            missing = [(name, one) for name, one in names.items() if one not in project.tasks]
+            if not missing:
+                return len(project.tasks) - before
+            try:
+                self._send_missing(project, kind, missing)
+            except ServerError as error:
+                attempts += 1
+                if not error.is_temporary or attempts == _ATTEMPTS:
+                    raise
+                time.sleep(2 ** (attempts - 1))
 
     def _send_missing(
-        self, project: StoredProject, kind: ProjectKind, names: Mapping[str, int]
+        self, project: StoredProject, kind: ProjectKind, missing: Sequence[tuple[str, int]]
     ) -> None:
-        missing = [(name, shown) for name, shown in names.items() if shown not in project.tasks]
         for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
+            names, batch = zip(*missing[start : start + _BATCH], strict=True)
             with self._study.read() as connection:
-                data = task_data(connection, [shown for _, shown in batch], kind.fields)
+                data = task_data(connection, batch, kind.fields)
             tasks = [
-                {"data": {**texts, NAME: name}}
-                for (name, _), texts in zip(batch, data, strict=True)
+                {"data": {**texts, NAME: name}} for name, texts in zip(names, data, strict=True)
             ]
             numbers = self._server.import_tasks(project.number, tasks)
-            sent = {shown: number for (_, shown), number in zip(batch, numbers, strict=True)}
-            self._store(project, sent)
-            self._sent += len(sent)
+            self._store(project, dict(zip(batch, numbers, strict=True)))
+            self._sent += len(batch)
             if self._advance is not None:
                 self._advance(self._sent, self._total)
-
-    def _adopt_unknown(self, project: StoredProject, names: Mapping[str, int]) -> None:
-        if self._server.project(project.number).tasks != len(project.tasks):
-            self._adopt(project, names)
 
     def _adopt(self, project: StoredProject, names: Mapping[str, int]) -> None:
         """Store the tasks that the server has; delete untouched ones that it has twice."""
@@ -267,9 +255,10 @@ def task_names(connection: Connection, stage: int) -> dict[int, str]:
     response may belong to another text.
     """
     study = study_name(connection)
+    columns = responses.c.id, responses.c.content_hash, queries.c.text, queries.c.references
     names: dict[int, str] = {}
-    for row in _texts(connection):
-        text = repr((study, stage, row.id, row.content_hash, row.question, row.references))
+    for row in connection.execute(select(*columns).join_from(responses, queries)):
+        text = repr((study, stage, *row))
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
         names[row.id] = digest.hexdigest()
     return names
@@ -279,55 +268,20 @@ def task_data(
     connection: Connection, tasks: Sequence[int], fields: Sequence[Sees]
 ) -> list[dict[str, Any]]:
     """Return the data of the task of each response: these fields and nothing else."""
-    ids = sorted(tasks)
-    texts = {row.id: row for row in _texts(connection, ids)}
-    passages = _passages(connection, ids) if "context" in fields else {}
+    contents = response_contents(connection, tasks)
+    passages = passages_of_responses(connection, tasks) if "context" in fields else {}
     data = []
     for response in tasks:
-        row = texts[response]
-        of_field: dict[Sees, dict[str, Any]] = {
-            "question": {"question": row.question},
-            "response": {"response": row.text},
-            "context": {"passages": _titled(passages.get(response, []))},
-            "reference": {"reference": next(iter(row.references), "")},
+        _, question, references, _, text = contents[response]
+        titled = [
+            {"title": f"Passage {n}", "text": passage}
+            for n, (passage, _) in enumerate(passages.get(response, []), 1)
+        ]
+        of_field: dict[Sees, tuple[str, Any]] = {
+            "question": ("question", question),
+            "response": ("response", text),
+            "context": ("passages", titled),
+            "reference": ("reference", next(iter(references), "")),
         }
-        data.append({name: text for field in fields for name, text in of_field[field].items()})
+        data.append(dict(of_field[field] for field in fields))
     return data
-
-
-def _titled(passages: Sequence[str]) -> list[dict[str, str]]:
-    return [{"title": f"Passage {n}", "text": text} for n, text in enumerate(passages, 1)]
-
-
-def _texts(connection: Connection, ids: Sequence[int] | None = None) -> Iterable[Any]:
-    statement = select(
-        responses.c.id,
-        responses.c.query_id,
-        responses.c.content_hash,
-        responses.c.text,
-        queries.c.text.label("question"),
-        queries.c.references,
-    ).join_from(responses, queries, responses.c.query_id == queries.c.id)
-    if ids is None:
-        yield from connection.execute(statement)
-        return
-    for start in range(0, len(ids), _BATCH):
-        some = ids[start : start + _BATCH]
-        yield from connection.execute(statement.where(responses.c.id.in_(some)))
-
-
-def _passages(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return the passages of each response, in order."""
-    passages: dict[int, list[str]] = defaultdict(list)
-    statement = (
-        select(response_passages.c.response_id, passage_table.c.text)
-        .join_from(
-            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
-        )
-        .order_by(response_passages.c.response_id, response_passages.c.position)
-    )
-    for start in range(0, len(ids), _BATCH):
-        some = statement.where(response_passages.c.response_id.in_(ids[start : start + _BATCH]))
-        for response, text in connection.execute(some):
-            passages[response].append(text)
-    return passages
