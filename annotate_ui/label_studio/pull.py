@@ -1,24 +1,15 @@
-"""Pulling: annotations become revisions of ratings; and synchronizing, at an interval."""
+"""Pulling: annotations become revisions of ratings."""
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeVar
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.projects import (
-    StoredProject,
-    exchange,
-    stored_projects,
-    stored_scales,
-)
-from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.projects import StoredProject, exchange, stored_scales
 from annotate_ui.label_studio.reasons import NOT_INDEPENDENT
-from annotate_ui.label_studio.results import Pulled, Pushed
+from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -126,70 +117,3 @@ def _fetched(
     result.annotations += len(annotations)
     result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
     return annotations
-
-
-@dataclass(frozen=True)
-class Round:
-    """The results of one round."""
-
-    pulled: Pulled | None
-    """None: nothing had been pushed before."""
-    pushed: Pushed
-
-
-def sync_once(
-    study: Study,
-    server: Server,
-    *,
-    raters: Mapping[int, str] | None = None,
-    confirm_new_raters: ConfirmNewRaters | None = None,
-    title: str | None = None,
-    progress: Advance | None = None,
-) -> Round:
-    """Pull, then push: the ratings that were pulled open the next stage of their query.
-
-    Raises
-    ------
-    StudyError
-        As `pull` and `push` do.
-    """
-    with study.read() as connection:
-        projects = stored_projects(connection)
-    pulled = None
-    if projects:
-        pulled = pull(
-            study, server, raters=raters, confirm_new_raters=confirm_new_raters, progress=progress
-        )
-    return Round(pulled, push(study, server, title=title, progress=progress))
-
-
-T = TypeVar("T")
-
-
-def repeat(
-    run_round: Callable[[], T],
-    interval: float,
-    report: Callable[[T | StudyError], None],
-    *,
-    rounds: int | None = None,
-    waits_for: tuple[type[StudyError], ...] = (),
-) -> None:
-    """Run rounds until interrupted, or until `rounds` are done.
-
-    `interval` is the pause between rounds in seconds. A server that cannot be reached is reported
-    and tried again in the next round, and so are errors of the kinds `waits_for`.
-    """
-    done = 0
-    while True:
-        try:
-            report(run_round())
-        except ServerError as error:
-            if not error.is_temporary:
-                raise
-            report(error)
-        except waits_for as error:
-            report(error)
-        done += 1
-        if rounds is not None and done >= rounds:
-            return
-        time.sleep(interval)
