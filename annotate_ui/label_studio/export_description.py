@@ -113,12 +113,10 @@ def _fields(
     """Return the fields of the tasks, and the option that names those with texts, if needed."""
     names: dict[str, None] = {}
     unnamed = False
-    reader = TaskReader(source, options)
-    for record in tasks(source, options):
-        content = reader.read(record)
+    for content in TaskReader(source, options).contents(tasks(source, options)):
         if isinstance(content, TaskContent):
             names.update(dict.fromkeys(content.fields))
-            has_none = content.rated is None and not content.compared and not content.unusable
+            has_none = content.rated is None and not content.compared
             unnamed = unnamed or (has_none and bool(content.record.cells.get("annotations")))
     listed = ", ".join(map(storable_text, names)) or "none"
     if not unnamed or not inventory.annotations or not inventory.controls:

@@ -24,7 +24,7 @@ from annotate_ui.label_studio.export_format import is_short
 from annotate_ui.label_studio.export_inventory import Inventory, read_inventory
 from annotate_ui.label_studio.reasons import JUDGE, PREDICTED, PREDICTIONS, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
-from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable, unplaced
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
 from annotate_ui.label_studio.users import scorers_of_users
 from study.errors import Fault, InputError
 from study.facts.scorers import ADJUDICATED
@@ -84,14 +84,15 @@ def read_rows(
         report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     if is_short(source.head):
         report.warnings.append(LACKING)
-    contents = TaskReader(source, options)
     annotations = _Annotations(source, controls, scorers, options.annotations)
     ratings = 0
     fields = typed_constructs(controls.reader.controls)
     typed: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for content in _usable(contents, source, options, without):
+    for content in TaskReader(source, options).contents(tasks(source, options)):
         if isinstance(content, Fault):
             yield content
+            continue
+        if content.number in without:
             continue
         yield from content.rows
         for counted in annotations.of(content):
@@ -111,34 +112,11 @@ def read_rows(
                 if answer.value is not None and answer.construct_key in fields:
                     typed[scorer.scorer, answer.construct_key].append(answer.value)
         yield from content.cells.remaining_faults()
-    yield from contents.unknown_columns()
     annotations.report_unreadable()
     report.warnings += _commas(typed)
     if not ratings:
         reason = _no_ratings(annotations.count, found, controls)
         report.warnings.append(f"the export has no ratings: {reason}.")
-
-
-def _usable(
-    contents: TaskReader,
-    source: RecordSource,
-    options: FormatOptions,
-    without: Collection[int],
-) -> Iterator[TaskContent | Fault]:
-    """Yield the contents of tasks but `without` and dialogues without a response."""
-    others = False
-    unusable: TaskContent | None = None
-    for record in tasks(source, options):
-        content = contents.read(record)
-        if isinstance(content, Fault) or content.unusable is None:
-            others = True
-            if isinstance(content, Fault) or content.number not in without:
-                yield content
-        else:
-            source.report.left_out[content.unusable] += 1
-            unusable = unusable or content
-    if unusable is not None and not others:
-        yield all_unusable(unusable)
 
 
 def _commas(typed: Mapping[tuple[str, str], list[float]]) -> Iterator[str]:

@@ -119,8 +119,12 @@ class Inventory:
     predictions: int = 0
 
 
-def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
-    """Return the controls and users of an export.
+def read_inventory(
+    source: RecordSource,
+    options: FormatOptions,
+    stated: Mapping[str, ExportControl] | None = None,
+) -> Inventory:
+    """Return the controls and users of an export; `stated` are those of its configuration.
 
     Raises
     ------
@@ -133,52 +137,49 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
         if not isinstance(record, Record):
             faults.append(record)
             continue
-        of_pairs = names_a_pair(record.cells, options)
         predictions = predictions_of(record.cells)
         inventory.predictions += len(predictions)
         taken = predictions if options.annotations.get(PREDICTED) else []
         for annotation in (*dicts(record.cells.get("annotations")), *dicts(taken)):
             inventory.kinds.update(kinds_of(annotation))
-            if left_out_as(annotation, options.annotations) is not None:
-                continue
-            inventory.annotations += 1
-            user = as_integer(user_number(annotation.get("completed_by")))
-            if user is not None:
-                inventory.users[user] = None
-            for result in dicts(annotation.get("result")):
-                if "from_name" not in result:
-                    continue  # A relation between results has no control.
-                control = inventory.controls.setdefault(str(result["from_name"]), ExportControl())
-                control.types.add(str(result.get("type")))
-                control.of_pairs = control.of_pairs or of_pairs
-                if control.region is None and _is_of_region(result):
-                    control.region = record.number, record.cells.get("id")
-                number = number_in(result.get("value"))
-                if annotation.get("was_cancelled") is True:
-                    continue
-                if is_number(number):
-                    control.numbers.append((record.number, float(number)))
-                control.labels += [(record.number, label) for label in _labels(result)]
+            if left_out_as(annotation, options.annotations) is None:
+                _add(inventory, record, annotation, names_a_pair(record.cells, options))
     if faults and is_short(source.head):
         raise InputError(source.path.name, faults)
+    for name, control in (stated or {}).items():
+        used = inventory.controls.setdefault(name, control)
+        if used is not control:
+            used.types |= control.types
+            used.labels += control.labels
+            used.stated = control.stated
     return inventory
 
 
-def _labels(result: Mapping[str, Any]) -> list[str]:
-    """Return the labels of a result that are choices, or buckets of a ranking."""
-    value = result.get("value")
-    own = {UNPLACED, str(result["from_name"])}
-    buckets = [group for group in groups_of(value) if group not in own]
-    return [*choice_labels(value), *text_labels(value), *buckets]
-
-
-def _is_of_region(result: Mapping[str, Any]) -> bool:
-    """Whether a value is of a region or of one item of a list (perRegion, perItem)."""
-    value = result.get("value")
-    if result.get("type") not in _VALUES or not isinstance(value, dict):
-        return False
-    # The place of a region is in the value, the index of an item next to it.
-    return "item_index" in result or bool(value.keys() - _VALUES)
+def _add(
+    inventory: Inventory, record: Record, annotation: Mapping[str, Any], of_pairs: bool
+) -> None:
+    """Add an annotation that counts."""
+    inventory.annotations += 1
+    user = as_integer(user_number(annotation.get("completed_by")))
+    if user is not None:
+        inventory.users[user] = None
+    for result in dicts(annotation.get("result")):
+        if "from_name" not in result:
+            continue  # A relation between results has no control.
+        name, value = str(result["from_name"]), result.get("value")
+        control = inventory.controls.setdefault(name, ExportControl())
+        control.types.add(str(result.get("type")))
+        control.of_pairs = control.of_pairs or of_pairs
+        # The place of a region is in the value, the index of an item next to it.
+        around = {*value, *(result.keys() & {"item_index"})} if isinstance(value, dict) else set()
+        if control.region is None and result.get("type") in _VALUES and around - _VALUES:
+            control.region = record.number, record.cells.get("id")
+        if annotation.get("was_cancelled") is not True:
+            number, buckets = number_in(value), groups_of(value).keys() - {UNPLACED, name}
+            if is_number(number):
+                control.numbers.append((record.number, float(number)))
+            labels = [*choice_labels(value), *text_labels(value), *sorted(buckets)]
+            control.labels += [(record.number, label) for label in labels]
 
 
 _TYPES = {

@@ -5,12 +5,11 @@ answers replace those that the project brought before.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 from pydantic import TypeAdapter
 from sqlalchemy import insert, select, update
@@ -19,7 +18,6 @@ from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.export_controls import MappedControls
 from annotate_ui.label_studio.export_file import read_rows
 from annotate_ui.label_studio.export_inventory import (
-    ExportControl,
     Inventory,
     read_inventory,
     stated_controls,
@@ -27,7 +25,7 @@ from annotate_ui.label_studio.export_inventory import (
 from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.task_content import TaskReader
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import Raters
 from study.errors import Fault, StudyError
 from study.importing.existing_content import ExistingContent
@@ -74,20 +72,22 @@ class FollowOptions:
 _STORED_OPTIONS = TypeAdapter(FollowOptions)
 
 
-@dataclass
-class _Project:
+class _Project(NamedTuple):
     """A project as it is on the server."""
 
     number: int
     options: FollowOptions
     form: FormatOptions
     source: RecordSource
-    """Its tasks, as a file that a person exported."""
-    found: Inventory
-    """The controls with results, with what the project states, and the users."""
-    fixed: Mapping[str, int]
-    """Construct to the version under which the project's values are stored, if there are any."""
-    has_tasks: bool
+    """Its tasks, in a file like one that a person exported."""
+    found: Inventory | None
+    """The controls with results, with what the project states, and the users; None: no tasks."""
+
+    @property
+    def users(self) -> list[int]:
+        """The users whose annotations count and who are not left out."""
+        users = self.found.users if self.found is not None else ()
+        return [user for user in users if user not in self.options.users_left_out]
 
 
 def follow(
@@ -126,7 +126,7 @@ def follow(
         The server could not be reached or refused; nothing was stored.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with exchange(study, server), ExitStack() as files:
+    with exchange(study, server), TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
         with study.read() as connection:
             pushed = {project.number for project in stored_projects(connection)}
             stored = {p.number: p for p in stored_projects(connection, followed=True)}
@@ -146,34 +146,40 @@ def follow(
         result = Pulled(server.url)
         projects: list[_Project] = []
         for step, (n, used) in enumerate(wanted.items(), 1):
-            # Options that are given again are for the constructs as they are now.
-            fixed = {} if n not in stored or n == number else stored[n].versions
             try:
-                projects.append(files.enter_context(_fetched(study, server, n, used, fixed)))
+                projects.append(_fetched(study, server, n, used, Path(folder)))
             except ServerError as error:
                 if error.status != NOT_FOUND or n not in stored:
                     raise
                 result.missing_projects.append(n)
             advance(step, len(wanted) + 1)
-        users = {user for project in projects for user in _counted_users(project)}
+        users = {user for project in projects for user in project.users}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             lock_imports(people.connection)
+            versions = study.construct_versions(people.connection)
             for project in projects:
-                _store(study, server, people, project, stored.get(project.number), result)
+                # Options that are given again are for the constructs as they are now.
+                if project.number != number and project.number in stored:
+                    _check_versions(stored[project.number], versions)
+                reading = None
+                if project.found is not None:
+                    codes, gone = _codes(people, project)
+                    form = replace(project.form, raters=codes)
+                    reading = MappedControls(project.source, project.found.controls, form, versions)
+                key = _store_project(
+                    study, server, people, project, stored.get(project.number), reading
+                )
+                if project.found is not None and reading is not None:
+                    _store(study, people, project._replace(form=form), reading, key, gone, result)
             result.raters = people.new
         advance(len(wanted) + 1, len(wanted) + 1)
         return result
 
 
-def _counted_users(project: _Project) -> set[int]:
-    return {*project.found.users} - {*project.options.users_left_out}
-
-
-@contextmanager
 def _fetched(
-    study: Study, server: Server, number: int, options: FollowOptions, fixed: Mapping[str, int]
-) -> Iterator[_Project]:
-    """Yield a project as it is now, its tasks in a file like one that a person downloaded."""
+    study: Study, server: Server, number: int, options: FollowOptions, folder: Path
+) -> _Project:
+    """Return a project as it is now, its tasks in a file of this folder."""
     config = study.config
     form = FormatOptions(
         constructs=tuple(spec.key for spec in config.constructs),
@@ -187,47 +193,62 @@ def _fetched(
         columns=options.columns,
         annotations={kind: taken for kind, taken in options.annotations.items() if taken},
     )
-    xml = server.project(number).xml
+    stated = stated_controls(server.project(number).xml)
     exported = list(server.export(number))
-    with TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
-        path = Path(folder) / f"project-{number}.json"
-        path.write_text(json.dumps(exported), encoding="utf-8")
-        source = RecordSource(path)
-        found = read_inventory(source, form) if exported else Inventory()
-        _add_stated(found.controls, stated_controls(xml))
-        yield _Project(number, options, form, source, found, fixed, bool(exported))
+    path = folder / f"project-{number}.json"
+    path.write_text(json.dumps(exported), encoding="utf-8")
+    source = RecordSource(path)
+    found = read_inventory(source, form, stated) if exported else None
+    return _Project(number, options, form, source, found)
 
 
-def _add_stated(found: dict[str, ExportControl], stated: Mapping[str, ExportControl]) -> None:
-    """Add what the configuration states to the controls with results."""
-    for name, control in stated.items():
-        used = found.setdefault(name, control)
-        if used is not control:
-            used.types |= control.types
-            used.labels += control.labels
-            used.stated = control.stated
+def _check_versions(stored: StoredProject, versions: Mapping[str, int]) -> None:
+    for key, version in stored.versions.items():
+        if versions.get(key, version) != version:
+            raise StudyError(
+                f"The construct {key} was edited in study.toml since project {stored.number} was "
+                "followed, whose values answer the earlier question. Give --project "
+                f"{stored.number} with an option, such as --control NAME={key}, to store them "
+                "under the new version, or --control NAME= to leave them out."
+            )
+
+
+def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]:
+    """Return the rater that each user is, as `--rater` names them, and those who have left.
+
+    Users who were erased are left out. The values of a rater who left stay as they are.
+    """
+    assert project.found is not None  # noqa: S101
+    t = rater_table
+    codes = dict.fromkeys(map(str, project.found.users), "")
+    gone: set[str] = set()
+    for user in project.users:
+        rater = people.rater_of(user)
+        if rater is not None:
+            code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar_one()
+            if people.has_left(rater):
+                gone.add(code)
+            else:
+                codes[str(user)] = code
+    return codes, gone
 
 
 def _store(
     study: Study,
-    server: Server,
     people: Raters,
     project: _Project,
-    stored: StoredProject | None,
+    reading: MappedControls,
+    key: int,
+    gone: Collection[str],
     result: Pulled,
 ) -> None:
-    """Import a project; its answers replace those of its earlier imports."""
+    """Import a project; its answers replace those of its earlier imports.
+
+    `key` is the study's of the project, `gone` are raters who left.
+    """
+    assert project.found is not None  # noqa: S101
     connection, report = people.connection, project.source.report
-    versions = study.construct_versions(connection)
-    _check_versions(project, versions)
-    codes, gone = _codes(people, project)
-    form = replace(project.form, raters=codes)
-    if not project.has_tasks:
-        _store_project(study, server, people, project, stored, {})
-        return
-    reading = MappedControls(project.source, project.found.controls, form, versions)
-    key = _store_project(study, server, people, project, stored, reading.reader.controls)
-    others, kept = _other_texts(people, project, form)
+    others, kept = _other_texts(people, project)
     if others:
         report.left_out[OTHER_TEXTS] += len(others)
     t = imported_files
@@ -244,68 +265,34 @@ def _store(
             "conflicts_as_repeats": True,
         },
     }
-    rows = read_rows(project.source, form, project.found, reading, others)
+    rows = read_rows(project.source, project.form, project.found, reading, others)
     replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
     store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)
     if report.unmatched:
         report.left_out[NOT_IN_STUDY] += report.unmatched_rows
-    result.ranges |= {
-        f"{project.number}/{n}": words for n, words in reading.stated_ranges().items()
-    }
+    stated = reading.stated_ranges().items()
+    result.ranges |= {f"{project.number}/{name}": words for name, words in stated}
     result.add(report, project.found.annotations)
 
 
-def _check_versions(project: _Project, versions: Mapping[str, int]) -> None:
-    for key, version in project.fixed.items():
-        if versions.get(key, version) != version:
-            raise StudyError(
-                f"The construct {key} was edited in study.toml since project {project.number} was "
-                "followed, whose values answer the earlier question. Give --project "
-                f"{project.number} with an option, such as --control NAME={key}, to store them "
-                "under the new version, or --control NAME= to leave them out."
-            )
-
-
-def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]:
-    """Return the rater that each user is, as `--rater` names them, and those who have left.
-
-    Users who were erased are left out. The values of a rater who left stay as they are.
-    """
-    t = rater_table
-    codes: dict[str, str] = {}
-    gone: set[str] = set()
-    for user in project.found.users:
-        rater = None if user in project.options.users_left_out else people.rater_of(user)
-        code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
-        if rater is not None and people.has_left(rater):
-            gone.add(str(code))
-            code = None
-        codes[str(user)] = code or ""
-    return codes, gone
-
-
-def _other_texts(
-    people: Raters, project: _Project, form: FormatOptions
-) -> tuple[set[int], set[int]]:
+def _other_texts(people: Raters, project: _Project) -> tuple[set[int], set[int]]:
     """Return the tasks whose ids have another content in the study, and the responses of these."""
     existing = ExistingContent(people.connection)
-    reader = TaskReader(RecordSource(project.source.path), form)
+    source = RecordSource(project.source.path)
     tasks: set[int] = set()
     responses: set[int] = set()
-    for record in RecordSource(project.source.path).records():
-        content = reader.read(record)
+    for content in TaskReader(source, project.form).contents(source.records()):
         for located in () if isinstance(content, Fault) else content.rows:
             if isinstance(located, Fault) or not isinstance(located.row, ResponseRow):
                 continue
-            own, of_system, differs = _compared(existing, located.row)
-            if differs:
-                assert not isinstance(content, Fault)  # noqa: S101
-                tasks.add(int(content.record.cells["id"]))
-                responses |= {response for response in (own, of_system) if response is not None}
+            named, differs = _compared(existing, located.row)
+            if differs and isinstance(content, TaskContent):
+                tasks.add(content.number)
+                responses |= named
     return tasks, responses
 
 
-def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[int | None, int | None, bool]:
+def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bool]:
     """Return the responses of a row's id and system, and whether one has another content."""
     text = digest(row.query.encode())
     passages = [passage.text for passage in row.passages if passage.text.strip()]
@@ -315,13 +302,12 @@ def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[int | None, 
         (query,) = same
     own = None if row.response_id is None else existing.find(row.response_id)
     of_system = existing.outputs.get((query or 0, row.system or ""), (None,))[0]
+    named = {response for response in (own, of_system) if response is not None}
+    stored = [existing.responses[response] for response in named]
     differs = query is not None and existing.queries[query].text != text
-    for response in (own, of_system):
-        if response is not None:
-            other = existing.responses[response]
-            stored = existing.queries[other.query].text, other.content
-            differs = differs or stored != (text, content)
-    return own, of_system, differs
+    return named, differs or any(
+        (existing.queries[other.query].text, other.content) != (text, content) for other in stored
+    )
 
 
 def _store_project(
@@ -330,12 +316,12 @@ def _store_project(
     people: Raters,
     project: _Project,
     stored: StoredProject | None,
-    controls: Mapping[str, Any],
+    reading: MappedControls | None,
 ) -> int:
     """Store that a project is followed and how it was read now; return the study's key of it."""
     t, connection = external_projects, people.connection
     following = _STORED_OPTIONS.dump_python(project.options, mode="json")
-    values = {"controls": controls, "following": following}
+    values = {"controls": reading.reader.controls if reading else {}, "following": following}
     if stored is None:
         made = insert(t).values(
             **values,

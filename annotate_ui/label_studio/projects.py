@@ -252,19 +252,16 @@ def _server_projects(study: Study, server: Server) -> ServerProjects:
     with study.read() as connection:
         name, known = study_name(connection), stored_projects(connection)
     listed = server.projects()
-    numbers = {project.id for project in listed}
-    unlisted = [project for project in known if project.number not in numbers]
-    deleted = [project for project in unlisted if _is_deleted(server, project.number)]
+    there = {project.id for project in listed}
+    deleted = []
+    for project in known:
+        if project.number not in there:
+            # Only a 404 means that it is deleted.
+            try:
+                server.project(project.number)
+            except ServerError as error:
+                if error.status != NOT_FOUND:
+                    raise
+                deleted.append(project)
     present = [project for project in known if project not in deleted]
     return ServerProjects(name, listed, present, deleted)
-
-
-def _is_deleted(server: Server, number: int) -> bool:
-    """Ask for a project that the server did not list; only a 404 means that it is deleted."""
-    try:
-        server.project(number)
-    except ServerError as error:
-        if error.status == NOT_FOUND:
-            return True
-        raise
-    return False

@@ -1,7 +1,7 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from sqlalchemy import update
 
@@ -24,11 +24,8 @@ from annotate_ui.label_studio.revisions import EarlierAnswers
 from annotate_ui.label_studio.slots import Slot, ready, slots
 from annotate_ui.label_studio.task_upload import (
     ProjectKind,
-    ServerTask,
     TaskSender,
     page_of,
-    task_names,
-    tasks_of,
 )
 from annotate_ui.tasks.stages import Stage
 from study.errors import StudyError
@@ -89,47 +86,45 @@ def push(
             missing_projects=[project.number for project in on_server.missing],
             ignored_settings=_ignored_settings(study.config.design),
         )
+        used_title = title or last_title(on_server) or study.config.name
+        advance = progress or (lambda done, total: None)  # noqa: ARG005
+        sender = TaskSender(study, server, on_server, used_title, result, advance)
         outdated: _Outdated = []
         with study.read() as connection:
             versions = study.construct_versions(connection)
         for project in on_server.present:
-            there = _tasks_there(study, server, project)
-            result.deleted += forget(study, project, project.tasks.keys() - there.keys())
+            untouched = {r for r, task in sender.refresh(project).items() if not task.touched}
             # A later version comes from another process that has read a later study.toml.
-            if there and any(v < versions.get(key, 0) for key, v in project.versions.items()):
-                outdated.append((project, _untouched(there)))
+            if any(version < versions.get(key, 0) for key, version in project.versions.items()):
+                outdated.append((project, untouched))
         for project in on_server.missing:
             forget(study, project, list(project.tasks))
-        missing = _missing(study, outdated, result)
-        used_title = title or last_title(on_server) or study.config.name
-        TaskSender(study, server, on_server, used_title, result, progress).send(missing)
+        sender.send(_missing(study, outdated, result))
         with study.read() as connection:
             projects = stored_projects(connection)
         result.unknown_projects = unknown_projects(on_server, projects)
-        result.replaced = _delete_outdated(study, server, outdated)
+        for project, remaining in outdated:
+            result.replaced += _delete(sender, project, remaining)
         return result
 
 
-def _tasks_there(study: Study, server: Server, project: StoredProject) -> dict[int, ServerTask]:
-    """Return the tasks of a project that are on the server, by response.
+def _delete(sender: TaskSender, project: StoredProject, outdated: set[int]) -> int:
+    """Delete untouched outdated tasks and return their number, after their successors were sent.
 
-    Another task may have the number of a deleted one, since Label Studio reuses them, but not its
-    name.
+    In the other order Label Studio could give a new task the number of a deleted one, and a user
+    who has the deleted task open would rate the new one.
     """
-    if not project.tasks:
-        return {}
-    on_server = {task.number: task for task in tasks_of(server, project)}
-    with study.read() as connection:
-        names = task_names(connection, project.stage)
-    return {
-        response: on_server[number]
-        for response, number in project.tasks.items()
-        if number in on_server and on_server[number].name == names[response]
-    }
-
-
-def _untouched(tasks: Mapping[int, ServerTask]) -> set[int]:
-    return {response for response, task in tasks.items() if not task.touched}
+    deleted, remaining = 0, set(outdated)
+    while remaining:
+        # Checked again right before: tasks that were annotated meanwhile stay.
+        there = sender.refresh(project)
+        batch = [r for r in sorted(remaining) if r in there and not there[r].touched][:_BATCH]
+        if not batch:
+            break
+        sender.server.delete_tasks(project.number, [project.tasks[r] for r in batch])
+        deleted += forget(sender.study, project, batch)
+        remaining -= set(batch)
+    return deleted
 
 
 def _ignored_settings(design: DesignSpec) -> list[str]:
@@ -194,24 +189,3 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
             stored = update(t).where(t.c.id == project.id).values(controls=page.controls)
             with study.write() as connection, append_only_suspended(connection, [t.name]):
                 connection.execute(stored)
-
-
-def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
-    """Delete untouched outdated tasks and return their number, after their successors were sent.
-
-    In the other order Label Studio could give a new task the number of a deleted one, and a user
-    who has the deleted task open would rate the new one.
-    """
-    deleted = 0
-    for project, untouched in outdated:
-        remaining = set(untouched)
-        while remaining:
-            # Checked again right before: tasks that were annotated meanwhile stay.
-            still = _untouched(_tasks_there(study, server, project))
-            batch = sorted(remaining & still)[:_BATCH]
-            if not batch:
-                break
-            server.delete_tasks(project.number, [project.tasks[response] for response in batch])
-            deleted += forget(study, project, batch)
-            remaining -= set(batch)
-    return deleted

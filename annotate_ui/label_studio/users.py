@@ -91,14 +91,6 @@ class Raters:
         people = {*codes.values(), *self.connection.execute(imported).scalars()}
         return sorted(people - {codes[rater] for rater in self.by_user.values() if rater})
 
-    def existing(self, user: int | None) -> int | None:
-        """Return the rater that a user already is, without adding one."""
-        return None if user is None else self.by_user.get(user)
-
-    def is_erased(self, user: int | None) -> bool:
-        """Whether a user was erased from the study."""
-        return user in self.by_user and self.by_user[user] is None
-
     def has_left(self, rater_id: int) -> bool:
         """Whether a rater has left the study."""
         if rater_id not in self._left:
