@@ -28,8 +28,7 @@ from study.text import shell_word
 _TITLE = click.option(
     "--title",
     metavar="TEXT",
-    help="Name of the projects, shortened to 30 characters. Default: that of the last project "
-    "pushed, else the study's name.",
+    help="Name of the projects, shortened to 30 characters. Default: the study's name.",
 )
 _RATER = click.option(
     "--rater",

@@ -41,7 +41,8 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
-    404: "It was not found; check the address, and whether the project was deleted.",
+    404: "It was not found. Give the address of the server itself, without /projects or anything "
+    "else after it, and check whether the project was deleted.",
 }
 
 
@@ -51,7 +52,6 @@ class Project:
 
     id: int
     description: str
-    tasks: int
     xml: str = ""
     """Its labeling configuration; empty in a list of projects."""
 
@@ -94,16 +94,7 @@ class Server:
 
     def check(self) -> None:
         """Sign in, so that a wrong address or token is noticed before anything is done."""
-        try:
-            self._tried("sign in", self._sdk.users.whoami)
-        except ServerError as error:
-            if error.status != 404:
-                raise
-            raise ServerError(
-                f"{self.url} is not a Label Studio server (status 404). Give the address "
-                "of the server itself, without /projects or anything else after it.",
-                404,
-            ) from None
+        self._tried("sign in", self._sdk.users.whoami)
 
     @cached_property
     def identity(self) -> str:
@@ -120,9 +111,8 @@ class Server:
 
     def project(self, number: int) -> Project:
         """Return a project."""
-        return _project(
-            self._tried(f"read project {number}", lambda: self._sdk.projects.get(number))
-        )
+        read = self._tried(f"read project {number}", lambda: self._sdk.projects.get(number))
+        return Project(int(read.id), str(read.description or ""), str(read.label_config or ""))
 
     def projects(self) -> list[Project]:
         """Return all projects that the token's user sees."""
@@ -130,10 +120,8 @@ class Server:
             "list projects",
             # Other counts take the server long.
             lambda: [
-                _project(project)
-                for project in self._sdk.projects.list(
-                    include="id,description,task_number", page_size=100
-                )
+                Project(int(project.id), str(project.description or ""))
+                for project in self._sdk.projects.list(include="id,description", page_size=100)
             ],
         )
 
@@ -295,15 +283,6 @@ def _keep_below(sdk: Any, url: str) -> None:
     tokens = getattr(sdk._client_wrapper, "_tokens_client", None)
     if tokens is not None:
         tokens._base_url = f"{url}/"
-
-
-def _project(project: Any) -> Project:
-    return Project(
-        int(project.id),
-        str(project.description or ""),
-        int(project.task_number or 0),
-        str(project.label_config or ""),
-    )
 
 
 def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:

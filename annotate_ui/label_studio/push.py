@@ -1,6 +1,6 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from sqlalchemy import update
@@ -13,11 +13,7 @@ from annotate_ui.label_studio.projects import (
     TaskKey,
     exchange,
     forget,
-    last_title,
-    rated_slots,
     stored_projects,
-    task_places,
-    unknown_projects,
 )
 from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import EarlierAnswers
@@ -69,8 +65,7 @@ def push(
     Parameters
     ----------
     title
-        Beginning of the projects' names, before the stage; default: that of the study's newest
-        project on the server, else the study's name.
+        Beginning of the projects' names, before the stage; default: the study's name.
 
     Raises
     ------
@@ -86,7 +81,7 @@ def push(
             missing_projects=[project.number for project in on_server.missing],
             ignored_settings=_ignored_settings(study.config.design),
         )
-        used_title = title or last_title(on_server) or study.config.name
+        used_title = title or study.config.name
         advance = progress or (lambda done, total: None)  # noqa: ARG005
         sender = TaskSender(study, server, on_server, used_title, result, advance)
         outdated: _Outdated = []
@@ -102,7 +97,7 @@ def push(
         sender.send(_missing(study, outdated, result))
         with study.read() as connection:
             projects = stored_projects(connection)
-        result.unknown_projects = unknown_projects(on_server, projects)
+        result.unknown_projects = on_server.unknown(projects)
         for project, remaining in outdated:
             result.replaced += _delete(sender, project, remaining)
         return result
@@ -136,25 +131,29 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
     """Return what needs a further task, by the kind of project; the result gets what needs none."""
     with study.read() as connection:
         projects = stored_projects(connection)
-        places = task_places(projects, {project.id: tasks for project, tasks in outdated})
         reserved = slots(connection, study)
-        rated = rated_slots(connection)
-        origins = EarlierAnswers(connection)
+        earlier = EarlierAnswers(connection)
     if not reserved:
         raise StudyError(
             "Nothing is assigned to Label Studio. Reserve slots with "
             f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
         )
+    rated = {slot.id for slot in reserved if earlier.is_rated(slot)}
     due = ready(reserved, rated)
     result.existing = sum(len(project.tasks) for project in projects)
     result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
     result.waiting = sum(slot.stage is not None for slot in reserved) - len(due)
     result.slots = len(reserved)
     tasks = {project.id: project.tasks for project in projects}
+    replaced = {project.id: untouched for project, untouched in outdated}
+    places: Counter[TaskKey] = Counter()
+    for project in projects:
+        for response in project.tasks.keys() - replaced.get(project.id, set()):
+            places[response, project.construct_keys] += project.overlap
     wanted: dict[TaskKey, list[Slot]] = defaultdict(list)
     stages: dict[TaskKey, Stage] = {}
     for slot, stage in due:
-        origin = origins.project(slot) if slot.id in rated else None
+        origin = earlier.project(slot) if slot.id in rated else None
         # What was rated in a task that is gone is wanted nowhere.
         if origin is None or slot.response_id in tasks[origin]:
             wanted[slot.task_key].append(slot)

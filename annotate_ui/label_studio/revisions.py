@@ -147,6 +147,16 @@ class EarlierAnswers:
         """Return the project that a slot's values came from."""
         return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))
 
+    def is_rated(self, slot: Slot) -> bool:
+        """Whether a slot was rated, according to what was pulled.
+
+        One with a rejected value counts as rated, one whose values were withdrawn does not.
+        """
+        values = [self.newest.get((slot.id, key, "value")) for key in slot.construct_keys]
+        if any(values):
+            return bool(self.active(slot))
+        return slot.rater_id is not None and (slot.rater_id, slot.response_id) in self._rejected
+
     def active(self, slot: Slot | None, kind: str = "value") -> set[str]:
         """Return the constructs of a slot with an answer that was not withdrawn."""
         keys = () if slot is None else slot.construct_keys

@@ -18,9 +18,7 @@ from annotate_ui.label_studio.page import Configuration, configuration, instruct
 from annotate_ui.label_studio.projects import (
     ServerProjects,
     StoredProject,
-    description,
     forget,
-    project_mark,
     stored_projects,
     study_name,
 )
@@ -150,7 +148,7 @@ class TaskSender:
         # The mark identifies a project of an interrupted push whose number was not stored.
         known = len(present) + len(self.on_server.deleted)
         made_of = f"{page.xml}\n{kind.fields}\n{kind.overlap}"
-        mark = project_mark(self.on_server.study_name, known, made_of)
+        mark = self.on_server.mark(known, made_of)
         listed = self.on_server.listed
         number = next((one.id for one in listed if mark in one.description), None)
         is_new = number is None
@@ -161,7 +159,7 @@ class TaskSender:
             number = self.server.create_project(
                 # Label Studio refuses longer titles.
                 title=f"{self.title[:30]}: {kind.stage} ({kind.overlap})"[:50],
-                description=description(place, self.title, mark),
+                description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
                 xml=page.xml,
                 instructions=instructions(self.study, constructs, place),
                 overlap=kind.overlap,

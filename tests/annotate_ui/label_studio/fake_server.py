@@ -42,12 +42,7 @@ class StandIn:
         if number not in self.made:
             raise ServerError("not found", 404)
         settings = self.made[number]
-        return Project(
-            number,
-            settings["description"],
-            len(self.tasks[number]),
-            settings["xml"],
-        )
+        return Project(number, settings["description"], settings["xml"])
 
     def create_project(self, **settings: Any) -> int:
         """Make a project."""
