@@ -1,21 +1,36 @@
-"""Pulling: annotations become revisions of ratings."""
+"""Pulling: annotations become revisions of ratings, and nothing else is written."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotation_store import AnnotationStore
-from annotate_ui.label_studio.annotations import Annotation
+from sqlalchemy import select
+
+from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
+from annotate_ui.label_studio.annotations import Annotation, Answer, InvalidValue, likely_commas
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.projects import StoredProject, exchange, stored_scales
-from annotate_ui.label_studio.reasons import NOT_INDEPENDENT
+from annotate_ui.label_studio.projects import StoredProject, TaskKey, exchange, stored_scales
 from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.revisions import EarlierAnswers, RejectedValues, Reveals, Revisions
+from annotate_ui.label_studio.slots import Slot, SlotClaims
+from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
+from annotate_ui.tasks.save import rules_hash
 from study.errors import StudyError
+from study.importing.marked_texts import joined_ranges, place_of
 from study.progress_bar import Advance
+from study.schema.tables import responses
+from study.sentences import Range
 from study.study import Study
 
 ConfirmNewRaters = Callable[[list[int], list[str]], None]
+
+
+Fetched = Sequence[tuple[StoredProject, Sequence[Annotation]]]
+"""Projects with their annotations as they are on the server."""
 
 
 def pull(
@@ -111,9 +126,221 @@ def _fetched(
                     f"read: {read}. Delete it in Label Studio."
                 )
             if read.prefilled:
-                result.left_out[NOT_INDEPENDENT] += 1
+                result.left_out[reasons.NOT_INDEPENDENT] += 1
             else:
                 annotations.append(read)
     result.annotations += len(annotations)
     result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
     return annotations
+
+
+@dataclass(frozen=True)
+class LocatedAnnotation:
+    """An annotation with the response of its task, and its rater."""
+
+    project: StoredProject
+    annotation: Annotation
+    response_id: int | None
+    """The response that is rated; None: the task is not the study's."""
+    rater_id: int | None
+    """None: erased from the study, or the account was deleted in Label Studio."""
+
+    @property
+    def task_key(self) -> TaskKey:
+        """The response of the task and what it asks for."""
+        return self.response_id or 0, self.project.construct_keys
+
+    @property
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
+        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
+
+
+class AnnotationStore:
+    """Stores the annotations of one server, within the transaction of its raters."""
+
+    def __init__(self, study: Study, raters: Raters, result: Pulled) -> None:
+        self._connection = connection = raters.connection
+        self._raters, self._result = raters, result
+        self._claims = SlotClaims(connection, study)
+        self._earlier = EarlierAnswers(connection)
+        self._revisions = Revisions(connection, study, self._earlier, result)
+        self._rejected = RejectedValues(connection)
+        self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
+        self._texts: dict[int, str] = {}
+
+    def store(self, projects: Fetched) -> None:
+        """Store every annotation that is new, edited or deleted."""
+        annotations = self._located(projects)
+        newest: dict[Any, LocatedAnnotation] = {}
+        for located in sorted(annotations, key=lambda located: located.annotation.recency):
+            newest[located.rating_key] = located
+        deleted = self._slots_of_deleted(projects, list(newest.values()))
+        gone = {slot.id for slot in deleted}
+        for given_up in deleted:
+            self._claims.reopen(
+                given_up, lambda slot: slot.id not in gone and bool(self._earlier.active(slot))
+            )
+        filled: list[tuple[LocatedAnnotation, Slot]] = []
+        for located in annotations:
+            annotation, rater = located.annotation, located.rater_id
+            if rater is None and annotation.user is not None:
+                self._result.erased += 1
+            elif rater is None:
+                # The person may have been erased from the study: none of their values is stored.
+                self._reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
+            elif isinstance(slot := self._find_slot(located, rater, newest), str):
+                self._reject_all(located, slot)
+            else:
+                filled.append((located, slot))
+        self._result.further = sum(slot.further for _, slot in filled)
+        seen = Reveals(self._connection)
+        seen.add([(slot, located.project, located.annotation) for located, slot in filled])
+        for located, slot in filled:
+            self._store_annotation(located, slot, seen)
+        for slot in deleted:
+            for kind in ("value", "marks"):
+                self._revisions.withdraw(slot, kind, slot.construct_keys, reasons.DELETED)
+        self._flag_commas(filled)
+        self._revisions.flush()
+        self._rejected.store(self._result)
+        self._result.raters = self._raters.new
+
+    def _located(self, projects: Fetched) -> list[LocatedAnnotation]:
+        """Return every annotation with its response and its rater, in the order of rating.
+
+        Tasks are found by name: an interrupted push may have sent tasks without storing their
+        numbers, and Label Studio reuses the numbers of deleted tasks.
+        """
+        found: list[tuple[StoredProject, Annotation, int | None]] = []
+        for project, annotations in projects:
+            by_response = task_names(self._connection, project.stage)
+            named = {name: response for response, name in by_response.items()}
+            found += [(project, one, named.get(one.name or "")) for one in annotations]
+        # Raters are looked up in this order, so that new ones are added in the order of rating.
+        found.sort(key=lambda row: (row[1].created, row[1].number))
+        return [LocatedAnnotation(*row, self._rater(*row[:2])) for row in found]
+
+    def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
+        if annotation.user is None:
+            return self._earlier.rater(project, annotation.number)
+        return self._raters.rater_of(annotation.user)
+
+    def _slots_of_deleted(
+        self, projects: Fetched, counted: Sequence[LocatedAnnotation]
+    ) -> list[Slot]:
+        """Return the slots whose annotation was pulled before and is no longer on the server.
+
+        An annotation of a task that has lost its name is not deleted.
+        """
+        present = {(located.rater_id, located.task_key) for located in counted}
+        unnamed = {
+            (response, project.construct_keys)
+            for project, annotations in projects
+            for response, number in project.tasks.items()
+            if any(one.name is None and one.task == number for one in annotations)
+        }
+        ids = {project.id for project, _ in projects}
+        return [
+            slot
+            for slot in self._claims.slots()
+            if self._earlier.project(slot) in ids
+            and (slot.rater_id, slot.task_key) not in present
+            and slot.task_key not in unnamed
+        ]
+
+    def _find_slot(
+        self, located: LocatedAnnotation, rater_id: int, newest: Mapping[Any, LocatedAnnotation]
+    ) -> Slot | str:
+        """Return the slot that an annotation fills, or the reason why it fills none."""
+        key = located.task_key
+        if located.response_id is None:
+            return reasons.UNKNOWN_TASK
+        if newest[located.rating_key] is not located:
+            return reasons.DUPLICATE
+        if self._raters.has_left(rater_id):
+            return reasons.LEFT
+        slot = self._claims.slot_of(rater_id, key)
+        rated = self._earlier.active(slot)
+        elsewhere = self._claims.on_other_channels(rater_id, key)
+        if elsewhere - rated - self._earlier.active(slot, "marks") == key[1]:
+            return reasons.OTHER_CHANNEL
+        return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
+
+    def _store_annotation(self, located: LocatedAnnotation, slot: Slot, seen: Reveals) -> None:
+        project, annotation = located.project, located.annotation
+        self._reject(located, *annotation.invalid)
+        invalid = {invalid.construct_key for invalid in annotation.invalid}
+        changed = reasons.CHANGED_TO_INVALID, annotation.updated
+        self._revisions.withdraw(slot, "value", invalid, *changed)
+        exposure = seen.at(slot, annotation.updated, project)
+        # A value that was pulled before keeps counting, and its edits are followed.
+        channels = self._claims.on_other_channels(slot.rater_id, located.task_key)
+        elsewhere = {"value": channels - self._earlier.active(slot)}
+        elsewhere["marks"] = elsewhere["value"] - self._earlier.active(slot, "marks")
+        # The comment belongs to the whole task and is stored with its first value.
+        comment = annotation.comment
+        marked = set()
+        for answer in annotation.answers:
+            key, kind = answer.construct_key, "value" if answer.parts is None else "marks"
+            content: dict[str, Any] | str = reasons.OTHER_CHANNEL
+            if key not in elsewhere[kind]:
+                content = self._content(annotation, answer, slot)
+            if isinstance(content, str):
+                if not annotation.skipped:
+                    self._reject(located, answer.rejected(content))
+                continue
+            if kind == "marks":
+                marked.add(key)
+            else:
+                content["comment"], comment = comment, None
+            common = {"construct_version": answer.construct_version, "construct_key": key}
+            common |= {"rules_hash": self._rules.get(key), "kind": kind, **exposure}
+            self._revisions.add(slot, project, annotation, {**common, **content})
+        self._revisions.withdraw(slot, "marks", {*slot.construct_keys} - marked, reasons.DELETED)
+
+    def _content(self, annotation: Annotation, answer: Answer, slot: Slot) -> dict[str, Any] | str:
+        """Return what an answer says, by column, or why marks are not in the response."""
+        if answer.parts is None:
+            skip = {"status": "skipped", "reason": reasons.SKIPPED} if annotation.skipped else {}
+            return {"value": answer.value, "flags": list(answer.flags), **skip}
+        response = slot.response_id
+        if answer.parts and response not in self._texts:
+            of_response = select(responses.c.text).where(responses.c.id == response)
+            self._texts[response] = self._connection.execute(of_response).scalar_one()
+        ranges: list[Range] = []
+        for part in answer.places():
+            place = part if isinstance(part, str) else place_of(self._texts[response], part)
+            if isinstance(place, str):
+                return f"a mark of {answer.construct_key} {place}"
+            ranges.append(place)
+        return {"ranges": joined_ranges(ranges)}
+
+    def _reject(self, located: LocatedAnnotation, *values: InvalidValue) -> None:
+        place = located.project, located.annotation, located.rater_id, located.response_id
+        for value in values:
+            self._rejected.add(*place, value)
+
+    def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
+        """Reject every value of an annotation for one reason."""
+        annotation = located.annotation
+        if annotation.skipped:
+            self._reject(located, InvalidValue(None, None, reason))
+        else:
+            self._reject(located, *(answer.rejected(reason) for answer in annotation.answers))
+        self._reject(located, *(replace(value, reason=reason) for value in annotation.invalid))
+
+    def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
+        """Report the values of number fields that a decimal comma explains."""
+        given: dict[Any, list[tuple[Annotation, int, float]]] = defaultdict(list)
+        for located, slot in filled:
+            fields = typed_constructs(located.project.controls)
+            for answer in located.annotation.answers:
+                if answer.construct_key in fields and answer.value is not None:
+                    place = located.annotation, slot.response_id
+                    given[slot.rater_id, answer.construct_key].append((*place, answer.value))
+        for (rater, construct), values in given.items():
+            slips = likely_commas([value for *_, value in values])
+            for annotation, response, value in values:
+                if value in slips:
+                    self._rejected.doubt(annotation, rater, response, construct, value)

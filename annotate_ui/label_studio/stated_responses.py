@@ -4,24 +4,24 @@ Their tasks have the columns of the file, by which the Data Manager filters and 
 slot is filled there: what is settled on comes back by following the project.
 """
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from annotate_ui.label_studio import NAME
-from annotate_ui.label_studio.client import Project, Server
+from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.page import configuration, control_name, instructions
-from annotate_ui.label_studio.projects import exchange, study_name
+from annotate_ui.label_studio.projects import exchange
 from annotate_ui.label_studio.results import StatedProject
 from annotate_ui.label_studio.task_upload import task_data
 from study.errors import Fault, InputError, StudyError, nearest
+from study.facts.current_responses import response_contents
 from study.facts.find_response import find_response
-from study.schema.tables import queries, responses
+from study.importing.readers.source import RecordSource
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
@@ -34,6 +34,8 @@ _COLUMNS = (
     "of tables/largest-disagreements.csv of a report."
 )
 
+_IDENTIFY: tuple[Sees, ...] = ("question", "response", "context")
+"""What identifies a response in a project that is followed."""
 _Group = tuple[str, str]
 """Construct, and the scorer that the file names or an empty string: the rows of a project."""
 
@@ -64,64 +66,44 @@ def push_stated(
         done = []
         for (key, scorer), tasks in groups.items():
             construct = next(spec for spec in study.config.constructs if spec.key == key)
-            number, is_new = _project(
-                study, server, connection, on_server.listed, construct, scorer, tasks, title
-            )
+            about = f"{construct.name}, {scorer}" if scorer else construct.name
+            name = title or study.config.name
+            place = f"Stated responses of {name}: {about}."
+            versions = study.construct_versions(connection)
+            xml = configuration(construct.sees, [construct], versions).xml
+            made_of = repr((on_server.study_name, scorer, [task.cells for task in tasks], xml))
+            digest = blake2b(made_of.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+            mark = f"[ccrs-study items {digest}]"
+            number = next((one.id for one in on_server.listed if mark in one.description), None)
+            is_new = number is None
+            if number is None:
+                number = server.create_project(
+                    title=f"{name[:24]}: {about}"[:50],
+                    description=f"{place} {mark}",
+                    xml=xml,
+                    instructions=instructions(study, [construct], place),
+                    overlap=1,
+                    in_order=True,
+                )
             there = {task["data"].get("response_id") for task in server.export(number)}
             missing = [task for task in tasks if task.cells["response_id"] not in there]
             if missing:
                 server.import_tasks(number, _tasks(connection, construct, missing))
-            url = f"{server.url}/projects/{number}"
-            sent, control = len(missing), control_name(key)
-            done.append(StatedProject(number, url, key, scorer or None, control, sent, is_new))
+            url, control = f"{server.url}/projects/{number}", control_name(key)
+            sent = control, len(missing), is_new
+            done.append(StatedProject(number, url, key, scorer or None, *sent))
     return done
-
-
-def _project(
-    study: Study,
-    server: Server,
-    connection: Connection,
-    listed: Sequence[Project],
-    construct: ConstructSpec,
-    scorer: str,
-    tasks: Sequence[_Task],
-    title: str | None,
-) -> tuple[int, bool]:
-    """Return the number of the project of these rows, and whether it is new."""
-    about = f"{construct.name}, {scorer}" if scorer else construct.name
-    name = title or study.config.name
-    place = f"Stated responses of {name}: {about}."
-    xml = configuration(construct.sees, [construct], study.construct_versions(connection)).xml
-    made_of = repr((study_name(connection), scorer, [task.cells for task in tasks], xml))
-    digest = blake2b(made_of.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    mark = f"[ccrs-study items {digest}]"
-    for project in listed:
-        if mark in project.description:
-            return project.id, False
-    number = server.create_project(
-        title=f"{name[:24]}: {about}"[:50],
-        description=f"{place} {mark}",
-        xml=xml,
-        instructions=instructions(study, [construct], place),
-        overlap=1,
-        in_order=True,
-    )
-    return number, True
 
 
 def _tasks(
     connection: Connection, construct: ConstructSpec, tasks: Sequence[_Task]
 ) -> list[dict[str, Any]]:
     """Return tasks with their rows, what the construct sees, and what identifies a response."""
-    identify: tuple[Sees, ...] = ("question", "response", "context")
-    shown = tuple(dict.fromkeys((*identify, *construct.sees)))
+    shown = tuple(dict.fromkeys((*_IDENTIFY, *construct.sees)))
     keys = [task.response for task in tasks]
-    every = {}
-    if "reference" in shown:
-        # A page shows the first reference; a project that is followed states all of a query.
-        of = select(responses.c.id, queries.c.references).join_from(responses, queries)
-        rows = connection.execute(of.where(responses.c.id.in_(keys)))
-        every = {row.id: {"references": row.references} for row in rows if row.references}
+    # A page shows the first reference; a project that is followed states all of a query.
+    contents = response_contents(connection, keys) if "reference" in shown else {}
+    every = {key: {"references": content[2]} for key, content in contents.items() if content[2]}
     return [
         {"data": {**task.cells, **every.get(task.response, {}), **texts}}
         for task, texts in zip(tasks, task_data(connection, keys, shown), strict=True)
@@ -129,33 +111,24 @@ def _tasks(
 
 
 def _read(study: Study, path: Path) -> dict[_Group, list[_Task]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream)
-            names = list(rows.fieldnames or ())
-            numbered = [(rows.line_num, row) for row in rows]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(path.name, [Fault(f"cannot be read as CSV in UTF-8: {error}.")]) from None
+    source = RecordSource(path)
+    names = source.head.columns
     taken = sorted(_TEXTS.intersection(names))
-    if not {*_REQUIRED} <= {*names} or taken or not numbered:
+    if taken or not {*_REQUIRED} <= {*names}:
         problem = f"the columns are {', '.join(names) or 'none'}."
         if taken:
             problem = f"the column {taken[0]} would hide a text of the study."
-        elif {*_REQUIRED} <= {*names}:
-            problem = "there are no rows."
         raise InputError(path.name, [Fault(problem, _COLUMNS, 1)])
-    return _grouped(study, path, numbered)
-
-
-def _grouped(
-    study: Study, path: Path, numbered: Sequence[tuple[int, Mapping[str, Any]]]
-) -> dict[_Group, list[_Task]]:
     groups: dict[_Group, list[_Task]] = {}
     faults: list[Fault] = []
     keys = [spec.key for spec in study.config.constructs]
     with study.read() as connection:
-        for line, row in numbered:
-            key, response = ((row[name] or "").strip() for name in _REQUIRED)
+        for record in source.records():
+            if isinstance(record, Fault):
+                faults.append(record)
+                continue
+            row, line = record.cells, record.number
+            key, response = (str(row[name] or "").strip() for name in _REQUIRED)
             if key not in keys:
                 hint = nearest(key, keys) or f"It has {', '.join(keys)}."
                 problem = f"the study has no construct {key!r}."
@@ -166,9 +139,9 @@ def _grouped(
             except StudyError as error:
                 faults.append(Fault(str(error), "", line, "response_id"))
                 continue
-            cells = {name: _cell(name, cell) for name, cell in row.items() if name and cell}
+            cells = {name: _cell(name, cell) for name, cell in row.items() if cell}
             cells |= {"construct": key, "response_id": response}
-            group = groups.setdefault((key, row.get("scorer") or ""), [])
+            group = groups.setdefault((key, str(row.get("scorer") or "")), [])
             if any(task.response == found.id for task in group):
                 problem = f"{response!r} is there twice for {key}."
                 faults.append(Fault(problem, "Keep one of the rows.", line, "response_id"))
@@ -178,10 +151,10 @@ def _grouped(
     return groups
 
 
-def _cell(name: str, text: str) -> str | float:
+def _cell(name: str, cell: Any) -> str | float:
     """Return a number as such, by which the Data Manager sorts, unless it is a name."""
     try:
-        number = float(text)
+        number = float(cell)
     except ValueError:
-        return text
-    return text if name in _NAMES or not isfinite(number) else number
+        return str(cell)
+    return str(cell) if name in _NAMES or not isfinite(number) else number
