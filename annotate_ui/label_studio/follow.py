@@ -5,14 +5,14 @@ answers replace those that the project brought before.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self
 
 from pydantic import TypeAdapter
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.export_controls import MappedControls
@@ -22,13 +22,20 @@ from annotate_ui.label_studio.export_inventory import (
     read_inventory,
     stated_controls,
 )
-from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
+from annotate_ui.label_studio.projects import (
+    NOT_FOUND,
+    StoredProject,
+    exchange,
+    store_project,
+    stored_projects,
+)
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import Raters
 from study.errors import Fault, StudyError
 from study.importing.existing_content import ExistingContent
+from study.importing.file_import import study_options
 from study.importing.import_store import lock_imports, store_rows
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
@@ -36,8 +43,7 @@ from study.importing.rows import ResponseRow
 from study.importing.value_store import Replaced
 from study.progress_bar import Advance
 from study.schema import digest
-from study.schema.creation import append_only_suspended
-from study.schema.tables import external_projects, imported_files, raters as rater_table
+from study.schema.tables import imported_files, raters as rater_table
 from study.study import Study
 
 IMPORTER = "label_studio"
@@ -136,8 +142,7 @@ def follow(
             )
         wanted = {n: _STORED_OPTIONS.validate_python(p.following) for n, p in stored.items()}
         if number is not None:
-            known = wanted.get(number, FollowOptions())
-            wanted[number] = known if options is None else known.updated(options)
+            wanted[number] = wanted.get(number, FollowOptions()).updated(options or FollowOptions())
         if not wanted:
             raise StudyError(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
@@ -156,21 +161,12 @@ def follow(
         users = {user for project in projects for user in project.users}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             lock_imports(people.connection)
-            versions = study.construct_versions(people.connection)
             for project in projects:
                 # Options that are given again are for the constructs as they are now.
-                if project.number != number and project.number in stored:
-                    _check_versions(stored[project.number], versions)
-                reading = None
-                if project.found is not None:
-                    codes, gone = _codes(people, project)
-                    form = replace(project.form, raters=codes)
-                    reading = MappedControls(project.source, project.found.controls, form, versions)
-                key = _store_project(
-                    study, server, people, project, stored.get(project.number), reading
-                )
-                if project.found is not None and reading is not None:
-                    _store(study, people, project._replace(form=form), reading, key, gone, result)
+                known = stored.get(project.number)
+                if known is not None and project.number != number:
+                    _check_versions(known, study.construct_versions(people.connection))
+                _store(study, server, people, project, known, result)
             result.raters = people.new
         advance(len(wanted) + 1, len(wanted) + 1)
         return result
@@ -180,19 +176,9 @@ def _fetched(
     study: Study, server: Server, number: int, options: FollowOptions, folder: Path
 ) -> _Project:
     """Return a project as it is now, its tasks in a file of this folder."""
-    config = study.config
-    form = FormatOptions(
-        constructs=tuple(spec.key for spec in config.constructs),
-        names={spec.key: spec.name for spec in config.constructs},
-        scales={spec.key: spec.scale for spec in config.constructs},
-        preference_scale=config.preferences.scale,
-        controls={**config.label_studio.controls, **options.controls},
-        declared_controls=options.controls,
-        ranges=options.ranges,
-        values=options.values,
-        columns=options.columns,
-        annotations={kind: taken for kind, taken in options.annotations.items() if taken},
-    )
+    named = {one.name: getattr(options, one.name) for one in fields(options)}
+    del named["users_left_out"]
+    form = study_options(study, **named)
     stated = stated_controls(server.project(number).xml)
     exported = list(server.export(number))
     path = folder / f"project-{number}.json"
@@ -213,16 +199,16 @@ def _check_versions(stored: StoredProject, versions: Mapping[str, int]) -> None:
             )
 
 
-def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]:
+def _codes(
+    people: Raters, users: Iterable[int], counted: Iterable[int]
+) -> tuple[dict[str, str], set[str]]:
     """Return the rater that each user is, as `--rater` names them, and those who have left.
 
-    Users who were erased are left out. The values of a rater who left stay as they are.
+    Users who do not count or were erased are left out. The values of a rater who left stay.
     """
-    assert project.found is not None  # noqa: S101
     t = rater_table
-    codes = dict.fromkeys(map(str, project.found.users), "")
-    gone: set[str] = set()
-    for user in project.users:
+    codes, gone = dict.fromkeys(map(str, users), ""), set[str]()
+    for user in counted:
         rater = people.rater_of(user)
         if rater is not None:
             code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar_one()
@@ -235,19 +221,27 @@ def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]
 
 def _store(
     study: Study,
+    server: Server,
     people: Raters,
     project: _Project,
-    reading: MappedControls,
-    key: int,
-    gone: Collection[str],
+    stored: StoredProject | None,
     result: Pulled,
 ) -> None:
-    """Import a project; its answers replace those of its earlier imports.
-
-    `key` is the study's of the project, `gone` are raters who left.
-    """
-    assert project.found is not None  # noqa: S101
+    """Import a project; its answers replace those of its earlier imports."""
     connection, report = people.connection, project.source.report
+    values = {
+        "controls": {},
+        "following": _STORED_OPTIONS.dump_python(project.options, mode="json"),
+    }
+    if project.found is None:
+        store_project(connection, study, server, project.number, stored, values)
+        return
+    codes, gone = _codes(people, found.users, project.users)
+    project = project._replace(form=replace(project.form, raters=codes))
+    versions = study.construct_versions(connection)
+    reading = MappedControls(project.source, found.controls, project.form, versions)
+    values["controls"] = reading.reader.controls
+    key = store_project(connection, study, server, project.number, stored, values)
     others, kept = _other_texts(people, project)
     if others:
         report.left_out[OTHER_TEXTS] += len(others)
@@ -265,14 +259,14 @@ def _store(
             "conflicts_as_repeats": True,
         },
     }
-    rows = read_rows(project.source, project.form, project.found, reading, others)
+    rows = read_rows(project.source, project.form, found, reading, others)
     replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
     store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)
     if report.unmatched:
         report.left_out[NOT_IN_STUDY] += report.unmatched_rows
     stated = reading.stated_ranges().items()
     result.ranges |= {f"{project.number}/{name}": words for name, words in stated}
-    result.add(report, project.found.annotations)
+    result.add(report, found.annotations)
 
 
 def _other_texts(people: Raters, project: _Project) -> tuple[set[int], set[int]]:
@@ -308,33 +302,3 @@ def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bo
     return named, differs or any(
         (existing.queries[other.query].text, other.content) != (text, content) for other in stored
     )
-
-
-def _store_project(
-    study: Study,
-    server: Server,
-    people: Raters,
-    project: _Project,
-    stored: StoredProject | None,
-    reading: MappedControls | None,
-) -> int:
-    """Store that a project is followed and how it was read now; return the study's key of it."""
-    t, connection = external_projects, people.connection
-    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
-    values = {"controls": reading.reader.controls if reading else {}, "following": following}
-    if stored is None:
-        made = insert(t).values(
-            **values,
-            fields=[],
-            server=server.url,
-            instance=server.identity,
-            external_id=str(project.number),
-            stage=1,
-            overlap=1,
-            config_hash=study.config_hash,
-        )
-        return int(connection.execute(made.returning(t.c.id)).scalar_one())
-    if values != {name: getattr(stored, name) for name in values}:
-        with append_only_suspended(connection, [t.name]):
-            connection.execute(update(t).where(t.c.id == stored.id).values(**values))
-    return stored.id

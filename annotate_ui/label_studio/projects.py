@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from annotate_ui.label_studio.client import Project, Server, ServerError
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
+from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import (
     constructs,
@@ -83,6 +84,27 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
         for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
         if (row.following is not None) == followed
     ]
+
+
+def store_project(
+    connection: Connection,
+    study: Study,
+    server: Server,
+    number: int,
+    stored: StoredProject | None,
+    values: Mapping[str, Any],
+) -> int:
+    """Store what a project is, or what changed of it; return the study's key of it."""
+    t = external_projects
+    if stored is None:
+        place = {"server": server.url, "instance": server.identity, "external_id": str(number)}
+        new = {"fields": [], "stage": 1, "overlap": 1, "config_hash": study.config_hash}
+        made = insert(t).values(**{**new, **place, **values}).returning(t.c.id)
+        return int(connection.execute(made).scalar_one())
+    if values != {name: getattr(stored, name) for name in values}:
+        with append_only_suspended(connection, [t.name]):
+            connection.execute(update(t).where(t.c.id == stored.id).values(**values))
+    return stored.id
 
 
 def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, Scale]:

@@ -1,9 +1,6 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-
-from sqlalchemy import update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
@@ -13,6 +10,7 @@ from annotate_ui.label_studio.projects import (
     TaskKey,
     exchange,
     forget,
+    store_project,
     stored_projects,
 )
 from annotate_ui.label_studio.results import Pushed
@@ -26,8 +24,6 @@ from annotate_ui.label_studio.task_upload import (
 from annotate_ui.tasks.stages import Stage
 from study.errors import StudyError
 from study.progress_bar import Advance
-from study.schema.creation import append_only_suspended
-from study.schema.tables import external_projects
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -75,7 +71,16 @@ def push(
         The server could not be reached or refused. The next push recognizes what was sent.
     """
     with exchange(study, server) as on_server:
-        _update_pages(study, server, on_server.present)
+        for project in on_server.present:
+            page = page_of(study, project)
+            # A page that asked for something else stays; one that asks for less, or in other
+            # words, becomes the page that a new project would have.
+            if project.controls.items() <= page.controls.items():
+                if not same_page(server.project(project.number).xml, page.xml):
+                    server.configure(project.number, page.xml)
+                with study.write() as connection:
+                    values = {"controls": page.controls}
+                    store_project(connection, study, server, project.number, project, values)
         result = Pushed(
             server.url,
             missing_projects=[project.number for project in on_server.missing],
@@ -169,22 +174,3 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
             kind = ProjectKind(stage.number, stage.fields, keys, count)
             missing[kind].append(task_key[0])
     return missing
-
-
-def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]) -> None:
-    """Give projects of earlier pushes the page that a new one would have.
-
-    It may ask for more than before, such as for marks, and words may have changed. A page that
-    asked for something else stays.
-    """
-    for project in present:
-        page = page_of(study, project)
-        if not project.controls.items() <= page.controls.items():
-            continue
-        if not same_page(server.project(project.number).xml, page.xml):
-            server.configure(project.number, page.xml)
-        t = external_projects
-        if project.controls != page.controls:
-            stored = update(t).where(t.c.id == project.id).values(controls=page.controls)
-            with study.write() as connection, append_only_suspended(connection, [t.name]):
-                connection.execute(stored)

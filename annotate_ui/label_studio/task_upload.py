@@ -19,13 +19,14 @@ from annotate_ui.label_studio.projects import (
     ServerProjects,
     StoredProject,
     forget,
+    store_project,
     stored_projects,
     study_name,
 )
 from annotate_ui.label_studio.results import Pushed, PushedProject
 from study.facts.current_responses import passages_of_responses, response_contents
 from study.progress_bar import Advance
-from study.schema.tables import external_projects, external_tasks, queries, responses
+from study.schema.tables import external_tasks, queries, responses
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
@@ -167,19 +168,10 @@ class TaskSender:
                 # all raters get the tasks in one order.
                 in_order=self.study.config.rating.disclosure == "staged",
             )
+        values = {"stage": kind.stage, "fields": list(kind.fields), "overlap": kind.overlap}
+        values["controls"] = page.controls
         with self.study.write() as connection:
-            connection.execute(
-                insert(external_projects).values(
-                    server=self.server.url,
-                    external_id=str(number),
-                    instance=self.server.identity,
-                    stage=kind.stage,
-                    fields=list(kind.fields),
-                    controls=page.controls,
-                    overlap=kind.overlap,
-                    config_hash=self.study.config_hash,
-                )
-            )
+            store_project(connection, self.study, self.server, number, None, values)
         with self.study.read() as connection:
             project = stored_projects(connection)[-1]
         present.append(project)
