@@ -6,7 +6,7 @@ Values are checked here, and each that cannot become a rating is returned with i
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import combinations
@@ -17,6 +17,7 @@ from annotate_ui.label_studio.annotations import (
     UNPLACED,
     Annotation,
     Answer,
+    InvalidValue,
     as_integer,
     choice_labels,
     dicts,
@@ -42,6 +43,7 @@ _PAIRWISE = {"left": -1.0, "right": 1.0}
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 Control = Mapping[str, Any]
+Read = Iterator[Answer | InvalidValue]
 Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
@@ -79,23 +81,37 @@ class AnnotationReader:
             return problem
         annotation = _without_results(raw, task)
         if annotation.skipped:
-            self._read_skip(annotation, compared)
-        else:
-            self._read_results(annotation, raw.get("result") or [], compared)
+            annotation.answers = list(self._skipped(compared))
+            return annotation
+        for read in self._read_results(annotation, raw.get("result") or [], compared):
+            if isinstance(read, Answer):
+                annotation.answers.append(read)
+            else:
+                annotation.invalid.append(read)
+        if annotation.comment is not None and not annotation.answers:
+            comment_only = InvalidValue.of(None, annotation.comment, reasons.COMMENT_ONLY)
+            annotation.invalid.append(comment_only)
         return annotation
 
-    def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
+    def _skipped(self, compared: Compared) -> Iterator[Answer]:
         for control in self.controls.values():
             kind = control["kind"]
-            if kind not in VALUED:
-                continue
-            pairs = combinations(compared.get(kind, ()), 2) if kind in _COMPARING else [None]
-            annotation.answers += [_answer(control, None, pair=pair) for pair in pairs]
+            if kind == "number":
+                yield _answer(control, None)
+            elif kind in _COMPARING:
+                for pair in combinations(compared.get(kind, ()), 2):
+                    yield _answer(control, None, pair=pair)
 
     def _read_results(
-        self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
-    ) -> None:
-        given = self._by_control(annotation, results)
+        self, annotation: Annotation, results: Sequence[Control], compared: Compared
+    ) -> Read:
+        given: dict[str, list[Any]] = defaultdict(list)
+        # A relation between results has no control.
+        for result in (one for one in results if "from_name" in one):
+            given[str(result["from_name"])].append(result.get("value"))
+        for name in sorted(given.keys() - self.controls.keys()):
+            reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
+            yield from (InvalidValue.of(None, value, reason) for value in given[name])
         flags: dict[str, tuple[str, ...]] = {}
         # Remarks come before the values that they are stored with.
         ordered = sorted(self.controls.items(), key=lambda item: item[1]["kind"] != "flags")
@@ -103,72 +119,46 @@ class AnnotationReader:
             kind, values = control["kind"], given[name]
             if kind == "marks":
                 ticks = [box for value in given[control.get("none", "")] for box in ticked(value)]
-                _read_marks(annotation, control, values, ticks)
-                continue
-            if len(values) != 1:
+                yield from _marks(control, values, ticks)
+            elif len(values) != 1:
                 key = control["construct"] if kind in VALUED else None
                 if kind in VALUED and not values:
-                    annotation.reject(key, None, reasons.MISSING)
-                for value in values:
-                    annotation.reject(key, value, reasons.ENTERED_TWICE)
-                continue
-            value = values[0] if isinstance(values[0], dict) else {}
-            names = compared.get(kind, ())
-            if kind == "flags":
-                flags[control["construct"]] = _flags(annotation, control, value)
-            elif kind == "comment":
-                _read_comment(annotation, value)
-            elif kind == "number":
-                remarks = flags.get(control["construct"], ())
-                self._read_number(annotation, control, value, remarks)
-            elif kind == "preference":
-                self._read_preference(annotation, control, value, names)
-            elif kind == "ranking":
-                _read_ranking(annotation, name, control, value, names)
-        if annotation.comment is not None and not annotation.answers:
-            annotation.reject(None, annotation.comment, reasons.COMMENT_ONLY)
-
-    def _by_control(
-        self, annotation: Annotation, results: Sequence[Mapping[str, Any]]
-    ) -> dict[str, list[Any]]:
-        """Return the values of each control."""
-        given: dict[str, list[Any]] = defaultdict(list)
-        for result in results:
-            if "from_name" not in result:
-                continue  # A relation between results has no control.
-            name, value = str(result["from_name"]), result.get("value")
-            if name in self.controls:
-                given[name].append(value)
+                    yield InvalidValue.of(key, None, reasons.MISSING)
+                yield from (InvalidValue.of(key, one, reasons.ENTERED_TWICE) for one in values)
             else:
-                reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
-                annotation.reject(None, value, reason)
-        return given
+                value = values[0] if isinstance(values[0], dict) else {}
+                if kind == "flags":
+                    yield from _flags(flags, control, value)
+                elif kind == "comment":
+                    yield from _comment(annotation, value)
+                elif kind == "number":
+                    yield self._number(control, value, flags.get(control["construct"], ()))
+                elif kind == "preference":
+                    yield self._preference(control, value, compared.get(kind, ()))
+                elif kind == "ranking":
+                    yield from _ranking(name, control, value, compared.get(kind, ()))
 
-    def _read_number(
-        self,
-        annotation: Annotation,
-        control: Control,
-        value: Mapping[str, Any],
-        flags: tuple[str, ...],
-    ) -> None:
-        key, number = control["construct"], _number(control, value)
+    def _number(
+        self, control: Control, value: Control, flags: tuple[str, ...]
+    ) -> Answer | InvalidValue:
+        key, number = control["construct"], number_in(value)
+        if "labels" in control and "choices" in value:
+            # The number of the choice that is ticked.
+            chosen = choice_labels(value)
+            is_known = len(chosen) == 1 and chosen[0] in control["labels"]
+            number = control["labels"][chosen[0]] if is_known else value["choices"]
         given = self.ranges.get(key)
         problem = _problem(number, self.scales.get(key) if given is None else given.source)
         if problem is None and given is not None:
             problem = given.off_grid(number)
         if problem is not None:
-            annotation.reject(key, number, problem)
-            return
+            return InvalidValue.of(key, number, problem)
         answer = float(number) if given is None else given.mapped(float(number))
-        annotation.answers.append(_answer(control, answer, flags=flags))
+        return _answer(control, answer, flags=flags)
 
-    def _read_preference(
-        self,
-        annotation: Annotation,
-        control: Control,
-        value: Mapping[str, Any],
-        names: Collection[str],
-    ) -> None:
+    def _preference(
+        self, control: Control, value: Control, names: Collection[str]
+    ) -> Answer | InvalidValue:
         key = control["construct"]
         chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
         selected = chosen[0] if len(chosen) == 1 else chosen
@@ -176,14 +166,14 @@ class AnnotationReader:
         if isinstance(selected, str):
             better = control.get("labels", _PAIRWISE).get(selected)
         if better is None:
-            annotation.reject(key, selected, reasons.NO_NUMBER)
-        elif len(names) != 2:
-            annotation.reject(key, selected, reasons.UNNAMED)
-        elif (problem := _problem(better, self.preferences)) is not None:
-            annotation.reject(key, better, problem)
-        else:
-            first, second = names
-            annotation.answers.append(_answer(control, float(better), pair=(first, second)))
+            return InvalidValue.of(key, selected, reasons.NO_NUMBER)
+        if len(names) != 2:
+            return InvalidValue.of(key, selected, reasons.UNNAMED)
+        problem = _problem(better, self.preferences)
+        if problem is not None:
+            return InvalidValue.of(key, better, problem)
+        first, second = names
+        return _answer(control, float(better), pair=(first, second))
 
 
 def _answer(control: Control, value: float | None, **more: Any) -> Answer:
@@ -237,16 +227,6 @@ def _time(text: Any) -> datetime:
     return _NEVER if time.tzinfo is None else time
 
 
-def _number(control: Control, value: Mapping[str, Any]) -> Any:
-    """Return the number of a result, unchecked: typed, or that of the choice that is ticked."""
-    if "labels" not in control or "choices" not in value:
-        return number_in(value)
-    chosen = choice_labels(value)
-    if len(chosen) == 1 and chosen[0] in control["labels"]:
-        return control["labels"][chosen[0]]
-    return value["choices"]
-
-
 def _problem(number: Any, scale: Scale | None) -> str | None:
     if isinstance(number, float) and not math.isfinite(number) and scale is not None:
         return scale.problem(number)
@@ -257,59 +237,36 @@ def _problem(number: Any, scale: Scale | None) -> str | None:
     return scale.problem(float(number)) or scale.off_grid(float(number))
 
 
-def _read_ranking(
-    annotation: Annotation,
-    name: str,
-    control: Control,
-    value: Mapping[str, Any],
-    names: Collection[str],
-) -> None:
-    places = _places(name, control, value, names)
-    if not places:
-        annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
+def _ranking(name: str, control: Control, value: Control, names: Collection[str]) -> Read:
+    """Read the order of items; those of one bucket are tied, those in none are left out."""
+    # A number of each ranked item, higher where it is better.
+    places: dict[str, float] = {}
+    groups = {group: items for group, items in groups_of(value).items() if group != UNPLACED}
+    ranked = [item for items in groups.values() for item in items]
+    known = all(group == name or group in control.get("labels", {}) for group in groups)
+    if known and all(isinstance(item, str) and item in names for item in ranked):
+        for group, items in groups.items():
+            for place, item in enumerate(items):
+                places[item] = -float(place) if group == name else control["labels"][group]
+    if not places or len(places) < len(ranked):
+        yield InvalidValue.of(control["construct"], value.get("ranker"), reasons.NO_RANKING)
+        return
     for pair in combinations([item for item in names if item in places], 2):
         first, second = places[pair[0]], places[pair[1]]
-        better = float((second > first) - (second < first))
-        annotation.answers.append(_answer(control, better, pair=pair))
+        yield _answer(control, float((second > first) - (second < first)), pair=pair)
 
 
-def _places(
-    name: str, control: Control, value: Mapping[str, Any], names: Collection[str]
-) -> dict[str, float]:
-    """Return a number of each ranked item, higher where it is better; none: it is not a ranking.
-
-    Items of one bucket are tied; items that are in none are left out.
-    """
-    places: dict[str, float] = {}
-    for group, items in groups_of(value).items():
-        if group == UNPLACED:
-            continue
-        if group != name and group not in control.get("labels", {}):
-            return {}
-        for place, item in enumerate(items):
-            if not isinstance(item, str) or item not in names or item in places:
-                return {}
-            places[item] = control["labels"][group] if group != name else -float(place)
-    return places
-
-
-def _read_marks(
-    annotation: Annotation,
-    control: Control,
-    values: Sequence[Any],
-    ticks: Sequence[Any],
-) -> None:
+def _marks(control: Control, values: Sequence[Any], ticks: Sequence[Any]) -> Read:
     """Read the labels on the response.
 
     Where a box says that there is nothing to mark (`none`), an annotation without a label has an
     empty set of marks if exactly this is ticked, and otherwise none; elsewhere it has an empty set.
     """
     if any(choice != NOTHING_TO_MARK for choice in ticks):
-        annotation.reject(None, ticks, reasons.UNKNOWN_CHOICE)
+        yield InvalidValue.of(None, ticks, reasons.UNKNOWN_CHOICE)
     unlabeled = [value for value in values if not text_labels(value)]
-    for value in unlabeled:
-        annotation.reject(None, value, reasons.NO_LABEL)
-    parts: dict[str, list[Mapping[str, Any]]] = {k: [] for k in control["labels"].values() if k}
+    yield from (InvalidValue.of(None, value, reasons.NO_LABEL) for value in unlabeled)
+    parts: dict[str, list[Control]] = {key: [] for key in control["labels"].values() if key}
     for value in values:
         for label in text_labels(value):
             key = control["labels"].get(label)
@@ -317,36 +274,33 @@ def _read_marks(
                 parts[key].append(value)
             elif key is None:
                 reason = f"labels {storable_text(label)!r} without a construct"
-                annotation.reject(None, label, reason)
+                yield InvalidValue.of(None, label, reason)
     for key, places in parts.items():
         if places and ticks:
-            annotation.reject(None, places, reasons.MARKED_AND_NONE)
+            yield InvalidValue.of(None, places, reasons.MARKED_AND_NONE)
         elif not places and unlabeled:
             continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            annotation.answers.append(Answer(key, control["versions"][key], parts=tuple(places)))
+            yield Answer(key, control["versions"][key], parts=tuple(places))
 
 
-def _flags(annotation: Annotation, control: Control, value: Any) -> tuple[str, ...]:
+def _flags(flags: dict[str, tuple[str, ...]], control: Control, value: Control) -> Read:
     boxes = ticked(value)
-    displayed = {flag: plain_text(flag) for flag in control["flags"]}
-    unknown = [choice for choice in boxes if choice not in displayed.values()]
+    shown = {flag: plain_text(flag) for flag in control["flags"]}
+    unknown = [choice for choice in boxes if choice not in shown.values()]
     if unknown:
-        annotation.reject(None, unknown, reasons.UNKNOWN_FLAG)
-    return tuple(flag for flag, text in displayed.items() if text in boxes)
+        yield InvalidValue.of(None, unknown, reasons.UNKNOWN_FLAG)
+    flags[control["construct"]] = tuple(flag for flag, text in shown.items() if text in boxes)
 
 
-def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
+def _comment(annotation: Annotation, value: Control) -> Read:
     texts = value.get("text") or []
     parts = texts if isinstance(texts, list) else [texts]
     text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in parts)
-    if not text.strip():
-        return
     try:
-        annotation.comment = storable(text)
+        if len(storable(text)) > _MAX_COMMENT:
+            yield InvalidValue.of(None, text, reasons.TOO_LONG)
+        elif text.strip():
+            annotation.comment = text
     except ValueError:
-        annotation.reject(None, text, reasons.NOT_STORABLE)
-        return
-    if len(text) > _MAX_COMMENT:
-        annotation.comment = None
-        annotation.reject(None, text, reasons.TOO_LONG)
+        yield InvalidValue.of(None, text, reasons.NOT_STORABLE)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from annotate_ui.label_studio import reasons
 from study.importing.rows import MarkedPart
@@ -117,6 +117,13 @@ class InvalidValue:
     """As JSON; None: the value is missing."""
     reason: str
 
+    @classmethod
+    def of(cls, construct_key: str | None, value: Any, reason: str) -> Self:
+        """Return a value that is not JSON yet."""
+        # ASCII: characters that a database cannot store are written as escapes.
+        written = None if reason == reasons.MISSING else json.dumps(value)
+        return cls(construct_key, written, reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -153,7 +160,7 @@ class Answer:
     def rejected(self, reason: str) -> InvalidValue:
         """Return it as a value that cannot become a rating."""
         value = self.value if self.parts is None else [dict(part) for part in self.parts]
-        return InvalidValue(self.construct_key, json.dumps(value), reason)
+        return InvalidValue.of(self.construct_key, value, reason)
 
 
 @dataclass(slots=True)
@@ -183,9 +190,3 @@ class Annotation:
     def recency(self) -> tuple[datetime, int]:
         """Greater for a later annotation."""
         return self.updated, self.number
-
-    def reject(self, construct_key: str | None, value: Any, reason: str) -> None:
-        """Add a value that cannot become a rating; None: it is missing."""
-        # ASCII: characters that a database cannot store are written as escapes.
-        written = None if reason == reasons.MISSING else json.dumps(value)
-        self.invalid.append(InvalidValue(construct_key, written, reason))

@@ -86,10 +86,6 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def check(self) -> None:
@@ -111,68 +107,52 @@ class Server:
 
     def project(self, number: int) -> Project:
         """Return a project."""
-        read = self._tried(f"read project {number}", lambda: self._sdk.projects.get(number))
+        read = self._tried(f"read project {number}", self._sdk.projects.get, number)
         return Project(int(read.id), str(read.description or ""), str(read.label_config or ""))
 
     def projects(self) -> list[Project]:
         """Return all projects that the token's user sees."""
-        return self._tried(
-            "list projects",
-            # Other counts take the server long.
-            lambda: [
-                Project(int(project.id), str(project.description or ""))
-                for project in self._sdk.projects.list(include="id,description", page_size=100)
-            ],
-        )
+
+        def listed() -> list[Project]:
+            # Counts take the server long.
+            pages = self._sdk.projects.list(include="id,description", page_size=100)
+            return [Project(int(one.id), str(one.description or "")) for one in pages]
+
+        return self._tried("list projects", listed)
 
     def create_project(
-        self,
-        *,
-        title: str,
-        description: str,
-        xml: str,
-        instructions: str,
-        overlap: int,
-        in_order: bool,
+        self, *, xml: str, instructions: str, overlap: int, in_order: bool, **names: str
     ) -> int:
         """Create a project and return its number; after an error it may exist or not.
 
-        If `in_order`, every user gets the tasks in the order in which they were sent, otherwise
-        each in another random order.
+        `names` are its `title` and `description`. If `in_order`, every user gets the tasks in the
+        order in which they were sent, otherwise each in another random order.
         """
         project = self._once(
             "create a project",
-            lambda: self._sdk.projects.create(
-                title=title,
-                description=description,
-                label_config=xml,
-                expert_instruction=instructions,
-                show_instruction=True,
-                maximum_annotations=overlap,
-                show_skip_button=True,
-                # Otherwise a skipped task goes to a further user, for whom there is no slot.
-                skip_queue="IGNORE_SKIPPED",
-                show_collab_predictions=False,
-                sampling="Sequential sampling" if in_order else "Uniform sampling",
-            ),
+            self._sdk.projects.create,
+            **names,
+            label_config=xml,
+            expert_instruction=instructions,
+            show_instruction=True,
+            maximum_annotations=overlap,
+            show_skip_button=True,
+            # Otherwise a skipped task goes to a further user, for whom there is no slot.
+            skip_queue="IGNORE_SKIPPED",
+            show_collab_predictions=False,
+            sampling="Sequential sampling" if in_order else "Uniform sampling",
         )
         return int(project.id)
 
     def configure(self, number: int, xml: str) -> None:
         """Give a project another labeling configuration."""
-        self._tried(
-            f"change the labeling configuration of project {number}",
-            lambda: self._sdk.projects.update(number, label_config=xml),
-        )
+        action = f"change the labeling configuration of project {number}"
+        self._tried(action, self._sdk.projects.update, number, label_config=xml)
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Send tasks and return their numbers; after an error they may have arrived or not."""
-        reply = self._once(
-            f"send tasks to project {number}",
-            lambda: self._sdk.projects.import_tasks(
-                number, request=list(tasks), return_task_ids=True
-            ),
-        )
+        action, send = f"send tasks to project {number}", self._sdk.projects.import_tasks
+        reply = self._once(action, send, number, request=list(tasks), return_task_ids=True)
         numbers = reply.model_dump().get("task_ids") or []
         if len(numbers) != len(tasks):
             raise ServerError(
@@ -184,18 +164,14 @@ class Server:
         """Yield every task of a project, with or without annotations."""
         # On disk, since the export contains the texts of all tasks.
         with TemporaryFile() as file:
-            self._tried(f"export project {number}", lambda: self._download(number, file))
+            self._tried(f"export project {number}", self._download, number, file)
             yield from tasks_in(file, number)
 
     def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
         """Delete tasks of a project, rated or not."""
         selection = {"all": False, "included": list(tasks)}
-        self._tried(
-            f"delete tasks of project {number}",
-            lambda: self._sdk.actions.create(
-                id="delete_tasks", project=number, selected_items=selection
-            ),
-        )
+        action, act = f"delete tasks of project {number}", self._sdk.actions.create
+        self._tried(action, act, id="delete_tasks", project=number, selected_items=selection)
 
     def _download(self, number: int, file: Any) -> None:
         file.seek(0)
@@ -208,20 +184,20 @@ class Server:
         ):
             file.write(chunk)
 
-    def _tried(self, action: str, call: Callable[[], T]) -> T:
+    def _tried(self, action: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Make a request that may be repeated."""
         for attempt in range(_ATTEMPTS - 1):
             try:
-                return self._once(action, call)
+                return self._once(action, call, *arguments, **options)
             except ServerError as error:
                 if not error.is_temporary:
                     raise
             time.sleep(_FIRST_PAUSE * 2**attempt)
-        return self._once(action, call)
+        return self._once(action, call, *arguments, **options)
 
-    def _once(self, action: str, call: Callable[[], T]) -> T:
+    def _once(self, action: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         with self._explained(action):
-            return call()
+            return call(*arguments, **options)
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:

@@ -93,8 +93,11 @@ class MappedControls:
             if controls[name].has_labels
         }
         self._labels = {n: v for n, v in self._values.items() if isinstance(v, dict)}
-        self.controls = {name: self._with_numbers(name, one) for name, one in controls.items()}
+        self.controls = dict(controls)
         """By name, with the numbers of choices."""
+        for name, number in self._labels.items():
+            numbers = [(row, number[label]) for row, label in controls[name].labels if row]
+            self.controls[name] = replace(controls[name], numbers=numbers)
         marks = self._marks()
         self._of_marks = {*marks, *(label for m in marks.values() for label in m["labels"])}
         faults = list(self._faults())
@@ -129,12 +132,6 @@ class MappedControls:
                 )
         return words
 
-    def _with_numbers(self, name: str, control: ExportControl) -> ExportControl:
-        if name not in self._labels:
-            return control
-        of_labels = self._labels[name]
-        return replace(control, numbers=[(r, of_labels[label]) for r, label in control.labels if r])
-
     def _marks(self) -> Controls:
         """Return the meaning of controls whose labels are marks.
 
@@ -158,50 +155,60 @@ class MappedControls:
                 yield NumericControl(name, used, key, scale, self._options.ranges.get(name))
 
     def _faults(self) -> Iterator[Fault]:
-        yield from self._regions()
-        yield from self._unmapped()
+        for name, key in self._constructs.items():
+            yield from self._faults_of(name, key)
         yield from self._duplicates()
         yield from self._wrong_controls()
-        yield from self._unused_ranges()
-        yield from self._labels_without_value()
+        for name in sorted(self._options.ranges):
+            if not self._constructs.get(name, ""):
+                state = "is left out" if name in self._constructs else "does not rate in this file"
+                remedy = f"Leave out {quote(f'--scale {name}=')}."
+                yield Fault(f"the control {name!r} {state}.", remedy)
         if len(self._labels) == len(self._values):
             yield from self._unused_values()
         for numeric in self._numeric():
             yield from numeric.faults()
 
-    def _regions(self) -> Iterator[Fault]:
-        """Yield a fault for each control that rates parts of a task and is not left out."""
-        for control, key in self._constructs.items():
-            region = self.controls[control].region
-            if key != "" and region is not None:
-                row, task = region
+    def _faults_of(self, name: str, key: str | None) -> Iterator[Fault]:
+        """Yield what is wrong with a control that rates."""
+        known, used, leave_out = (
+            self._options.constructs,
+            self.controls[name],
+            option("control", name),
+        )
+        if used.region is not None:
+            row, task = used.region
+            if key != "":
                 yield Fault(
-                    f"task {task}: the control {control!r} rates a region or an item of the task, "
+                    f"task {task}: the control {name!r} rates a region or an item of the task, "
                     "not the response (perRegion or perItem).",
-                    f"Leave the control out with {option('control', control)}.",
+                    f"Leave the control out with {leave_out}.",
                     row,
                 )
-
-    def _unmapped(self) -> Iterator[Fault]:
-        known = self._options.constructs
-        for control, key in self._constructs.items():
-            if self.controls[control].region is not None:
-                continue
-            if key is None:
-                of_passages = _OF_A_PASSAGE.fullmatch(control) and (
-                    "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
-                    "retrieval --qrels FILE` reads them. Otherwise: "
-                )
-                yield Fault(
-                    f"which construct does the control {control!r} rate?",
-                    f"{of_passages or ''}Name it with {option('control', control, 'CONSTRUCT')} "
-                    f"({', '.join(known)}), or leave the control out with "
-                    f"{option('control', control)}; or set it in study.toml under [label_studio] "
-                    "controls.",
-                )
-            elif key and key not in known:
-                problem = f"the control {control!r} is mapped to {key!r}, which is not a construct."
-                yield Fault(problem, nearest(key, known))
+        elif key is None:
+            of_passages = _OF_A_PASSAGE.fullmatch(name) and (
+                "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
+                "retrieval --qrels FILE` reads them. Otherwise: "
+            )
+            yield Fault(
+                f"which construct does the control {name!r} rate?",
+                f"{of_passages or ''}Name it with {option('control', name, 'CONSTRUCT')} "
+                f"({', '.join(known)}), or leave the control out with {leave_out}; or set it in "
+                "study.toml under [label_studio] controls.",
+            )
+        elif key and key not in known:
+            problem = f"the control {name!r} is mapped to {key!r}, which is not a construct."
+            yield Fault(problem, nearest(key, known))
+        missing = self._values.get(name)
+        if isinstance(missing, str):
+            labels = dict.fromkeys(label for _, label in used.labels)
+            yield Fault(
+                f"which number is the choice {missing!r} of the control {name!r}? Its choices: "
+                f"{quoted_names(map(repr, labels))}.",
+                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
+                f"the control out with {leave_out}.",
+                next(row for row, label in used.labels if label == missing and row),
+            )
 
     def _duplicates(self) -> Iterator[Fault]:
         """Yield a fault for each construct of several controls, of whose values one can count."""
@@ -249,26 +256,6 @@ class MappedControls:
                     "(Number), stars (Rating), choices (Choices), comparisons (Pairwise) and "
                     "rankings (Ranker) are ratings.",
                     f"{rating} Leave out {named}.",
-                )
-
-    def _unused_ranges(self) -> Iterator[Fault]:
-        for name in sorted(self._options.ranges):
-            if not self._constructs.get(name, ""):
-                state = "is left out" if name in self._constructs else "does not rate in this file"
-                remedy = f"Leave out {quote(f'--scale {name}=')}."
-                yield Fault(f"the control {name!r} {state}.", remedy)
-
-    def _labels_without_value(self) -> Iterator[Fault]:
-        for control, missing in self._values.items():
-            if isinstance(missing, str):
-                offered = self.controls[control].labels
-                labels = dict.fromkeys(label for _, label in offered)
-                yield Fault(
-                    f"which number is the choice {missing!r} of the control {control!r}? Its "
-                    f"choices: {quoted_names(map(repr, labels))}.",
-                    f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or "
-                    f"leave the control out with {option('control', control)}.",
-                    next(row for row, label in offered if label == missing and row),
                 )
 
     def _unused_values(self) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import TypeAdapter
 from sqlalchemy import select
@@ -228,12 +228,10 @@ def _store(
     result: Pulled,
 ) -> None:
     """Import a project; its answers replace those of its earlier imports."""
-    connection, report = people.connection, project.source.report
-    values = {
-        "controls": {},
-        "following": _STORED_OPTIONS.dump_python(project.options, mode="json"),
-    }
-    if project.found is None:
+    connection, report, found = people.connection, project.source.report, project.found
+    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
+    values: dict[str, Any] = {"controls": {}, "following": following}
+    if found is None:
         store_project(connection, study, server, project.number, stored, values)
         return
     codes, gone = _codes(people, found.users, project.users)

@@ -14,7 +14,7 @@ from annotate_ui.label_studio.annotations import Annotation, Answer, InvalidValu
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import StoredProject, TaskKey, exchange, stored_scales
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.revisions import EarlierAnswers, RejectedValues, Reveals, Revisions
+from annotate_ui.label_studio.revisions import RejectedValues, Reveals, Revisions
 from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
@@ -163,8 +163,7 @@ class AnnotationStore:
         self._connection = connection = raters.connection
         self._raters, self._result = raters, result
         self._claims = SlotClaims(connection, study)
-        self._earlier = EarlierAnswers(connection)
-        self._revisions = Revisions(connection, study, self._earlier, result)
+        self._revisions = Revisions(connection, study, result)
         self._rejected = RejectedValues(connection)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
         self._texts: dict[int, str] = {}
@@ -179,7 +178,7 @@ class AnnotationStore:
         gone = {slot.id for slot in deleted}
         for given_up in deleted:
             self._claims.reopen(
-                given_up, lambda slot: slot.id not in gone and bool(self._earlier.active(slot))
+                given_up, lambda slot: slot.id not in gone and bool(self._revisions.active(slot))
             )
         filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
@@ -223,7 +222,7 @@ class AnnotationStore:
 
     def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
         if annotation.user is None:
-            return self._earlier.rater(project, annotation.number)
+            return self._revisions.rater(project, annotation.number)
         return self._raters.rater_of(annotation.user)
 
     def _slots_of_deleted(
@@ -244,7 +243,7 @@ class AnnotationStore:
         return [
             slot
             for slot in self._claims.slots()
-            if self._earlier.project(slot) in ids
+            if self._revisions.project(slot) in ids
             and (slot.rater_id, slot.task_key) not in present
             and slot.task_key not in unnamed
         ]
@@ -261,9 +260,9 @@ class AnnotationStore:
         if self._raters.has_left(rater_id):
             return reasons.LEFT
         slot = self._claims.slot_of(rater_id, key)
-        rated = self._earlier.active(slot)
+        rated = self._revisions.active(slot)
         elsewhere = self._claims.on_other_channels(rater_id, key)
-        if elsewhere - rated - self._earlier.active(slot, "marks") == key[1]:
+        if elsewhere - rated - self._revisions.active(slot, "marks") == key[1]:
             return reasons.OTHER_CHANNEL
         return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
 
@@ -276,8 +275,8 @@ class AnnotationStore:
         exposure = seen.at(slot, annotation.updated, project)
         # A value that was pulled before keeps counting, and its edits are followed.
         channels = self._claims.on_other_channels(slot.rater_id, located.task_key)
-        elsewhere = {"value": channels - self._earlier.active(slot)}
-        elsewhere["marks"] = elsewhere["value"] - self._earlier.active(slot, "marks")
+        elsewhere = {"value": channels - self._revisions.active(slot)}
+        elsewhere["marks"] = elsewhere["value"] - self._revisions.active(slot, "marks")
         # The comment belongs to the whole task and is stored with its first value.
         comment = annotation.comment
         marked = set()

@@ -164,14 +164,12 @@ class EarlierAnswers:
         return {key for key, row in rows.items() if row and row.status != "withdrawn"}
 
 
-class Revisions:
+class Revisions(EarlierAnswers):
     """The revisions that a pull adds, at most one of each kind for each construct of a slot."""
 
-    def __init__(
-        self, connection: Connection, study: Study, earlier: EarlierAnswers, result: Pulled
-    ) -> None:
-        self._connection, self._study = connection, study
-        self._earlier, self._result = earlier, result
+    def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
+        super().__init__(connection)
+        self._connection, self._study, self._result = connection, study, result
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
 
@@ -198,15 +196,15 @@ class Revisions:
         at: datetime | None = None,
     ) -> None:
         """Withdraw the answers on these constructs, which are no longer in Label Studio."""
-        for key in sorted(self._earlier.active(slot, kind).intersection(keys)):
-            previous = self._earlier.newest[slot.id, key, kind]
+        for key in sorted(self.active(slot, kind).intersection(keys)):
+            previous = self.newest[slot.id, key, kind]
             row = {name: getattr(previous, name) for name in _KEPT}
             row |= {"kind": kind, "construct_key": key, "status": "withdrawn", "reason": reason}
             self._write(slot.id, {**row, "external_at": at})
 
     def _write(self, slot: int, values: Mapping[str, Any]) -> None:
         row = RaterAnswerBase.model_validate({"input_kind": CHANNEL, "channel": CHANNEL, **values})
-        previous = self._earlier.newest.get((slot, row.construct_key, row.kind))
+        previous = self.newest.get((slot, row.construct_key, row.kind))
         if previous is not None and _content(previous) == _content(row):
             self._result.unchanged += row.kind == "value"
             return

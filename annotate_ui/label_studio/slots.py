@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, insert, select, update
@@ -29,12 +28,12 @@ class Slot:
     query_id: int
     construct_keys: tuple[str, ...]
     """As they were assigned; study.toml may have fewer now."""
-    stage: Stage | None
-    """None: study.toml has none of its constructs any more."""
     repeat: int
-    live: bool = True
-    further: bool = False
+    live: bool
+    further: bool
     """It was not planned: its rater annotated a task whose slots were taken."""
+    stage: Stage | None = None
+    """None: study.toml has none of its constructs any more."""
 
     @property
     def task_key(self) -> TaskKey:
@@ -43,26 +42,21 @@ class Slot:
 
 
 def _assigned() -> Select[Any]:
+    t = assignments
     return (
         select(
-            assignments.c.id,
-            assignments.c.rater_id,
-            assignments.c.response_id,
-            responses.c.query_id,
-            assignments.c.construct_keys,
-            assignments.c.repeat,
-            is_live().label("live"),
-            is_further().label("further"),
+            *(t.c.id, t.c.rater_id, t.c.response_id, responses.c.query_id, t.c.construct_keys),
+            *(t.c.repeat, is_live().label("live"), is_further().label("further")),
         )
-        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
-        .where(assignments.c.channel == CHANNEL)
-        .order_by(assignments.c.position, assignments.c.id)
+        .join_from(t, responses, t.c.response_id == responses.c.id)
+        .where(t.c.channel == CHANNEL)
+        .order_by(t.c.position, t.c.id)
     )
 
 
-def _slot(row: Any, stage: Stage | None = None) -> Slot:
-    place = row.id, row.rater_id, row.response_id, row.query_id, tuple(row.construct_keys)
-    return Slot(*place, stage, row.repeat, bool(row.live), bool(row.further))
+def _slot(row: Any) -> Slot:
+    changed = {"construct_keys": tuple(row.construct_keys), "further": bool(row.further)}
+    return Slot(**{**row._mapping, **changed})
 
 
 def slots(connection: Connection, study: Study) -> list[Slot]:
@@ -81,19 +75,16 @@ def slots(connection: Connection, study: Study) -> list[Slot]:
         for response in project.tasks:
             pushed[response].append(project.construct_keys)
 
-    @cache
-    def stage_of(keys: frozenset[str]) -> Mapping[str, Stage]:
-        return {k: s for s in stages_of(study.config, keys) for k in s.construct_keys}
-
     result = []
     for row in assigned:
-        by_key = stage_of(together[row.response_id])
+        stages = stages_of(study.config, together[row.response_id])
+        by_key = {key: stage for stage in stages for key in stage.construct_keys}
         keys = frozenset(row.construct_keys)
         asked = () if row.rater_id is not None else _parts(keys, pushed[row.response_id], by_key)
         for part in [*asked] or [keys]:
-            slot = _slot(row, next((by_key[key] for key in part if key in by_key), None))
-            own = tuple(key for key in slot.construct_keys if key in part)
-            result.append(replace(slot, construct_keys=own))
+            stage = next((by_key[key] for key in part if key in by_key), None)
+            own = tuple(key for key in row.construct_keys if key in part)
+            result.append(replace(_slot(row), stage=stage, construct_keys=own))
     return result
 
 
@@ -116,16 +107,15 @@ def ready(slots: Sequence[Slot], rated: set[int]) -> list[tuple[Slot, Stage]]:
     since the project's own pages show the stages to each rater separately.
     """
     staged = [(slot, slot.stage) for slot in slots if slot.stage is not None]
-    waiting: dict[int, int] = {}
+    waiting: dict[int, int] = defaultdict(lambda: _LAST)
     for slot, stage in staged:
         if slot.id not in rated:
-            earliest = waiting.get(slot.query_id, stage.number)
-            waiting[slot.query_id] = min(earliest, stage.number)
-    return [
-        (slot, stage)
-        for slot, stage in staged
-        if waiting.get(slot.query_id, stage.number) >= stage.number
-    ]
+            waiting[slot.query_id] = min(waiting[slot.query_id], stage.number)
+    return [(slot, stage) for slot, stage in staged if waiting[slot.query_id] >= stage.number]
+
+
+_LAST = 99
+"""Later than any stage."""
 
 
 class SlotClaims:

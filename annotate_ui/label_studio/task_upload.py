@@ -105,7 +105,9 @@ class TaskSender:
             self.server.delete_tasks(project.number, doubles)
         self.result.duplicates += len(doubles)
         adopted = {response: task.number for response, task in there.items() if task.is_new}
-        self.result.adopted += len(adopted.keys() - project.tasks.keys())
+        further = len(adopted.keys() - project.tasks.keys())
+        self.result.adopted += further
+        self.result.tasks += further
         self.result.deleted += len(project.tasks.keys() - there.keys())
         forget(self.study, project, (project.tasks.keys() - there.keys()) | adopted.keys())
         self._store(project, adopted)
