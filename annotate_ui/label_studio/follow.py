@@ -38,10 +38,10 @@ from study.importing.existing_content import ExistingContent
 from study.importing.file_import import study_options
 from study.importing.import_store import lock_imports, store_rows
 from study.importing.importers import FormatOptions
+from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.source import RecordSource
 from study.importing.rows import ResponseRow
 from study.importing.value_store import Replaced
-from study.progress_bar import Advance
 from study.schema import digest
 from study.schema.tables import imported_files, raters as rater_table
 from study.study import Study
@@ -104,7 +104,7 @@ def follow(
     *,
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
-    progress: Advance | None = None,
+    progress: Advance = unseen,
 ) -> Pulled:
     """Import the projects of a server that a study follows, and one more.
 
@@ -131,7 +131,6 @@ def follow(
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server), TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
         with study.read() as connection:
             pushed = {project.number for project in stored_projects(connection)}
@@ -157,7 +156,7 @@ def follow(
                 if error.status != NOT_FOUND or n not in stored:
                     raise
                 result.missing_projects.append(n)
-            advance(step, len(wanted) + 1)
+            progress(step, len(wanted) + 1)
         users = {user for project in projects for user in project.users}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             lock_imports(people.connection)
@@ -168,7 +167,7 @@ def follow(
                     _check_versions(known, study.construct_versions(people.connection))
                 _store(study, server, people, project, known, result)
             result.raters = people.new
-        advance(len(wanted) + 1, len(wanted) + 1)
+        progress(len(wanted) + 1, len(wanted) + 1)
         return result
 
 
@@ -212,7 +211,7 @@ def _codes(
         rater = people.rater_of(user)
         if rater is not None:
             code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar_one()
-            if people.has_left(rater):
+            if rater in people.left:
                 gone.add(code)
             else:
                 codes[str(user)] = code

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
@@ -12,16 +12,16 @@ from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
 from annotate_ui.label_studio.annotations import Annotation, Answer, InvalidValue, likely_commas
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.projects import StoredProject, TaskKey, exchange, stored_scales
+from annotate_ui.label_studio.projects import StoredProject, exchange, stored_scales
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.revisions import RejectedValues, Reveals, Revisions
+from annotate_ui.label_studio.revisions import LocatedAnnotation, Reveals, Revisions
 from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from study.errors import StudyError
 from study.importing.marked_texts import joined_ranges, place_of
-from study.progress_bar import Advance
+from study.importing.readers.input_file import Advance, unseen
 from study.schema.tables import responses
 from study.sentences import Range
 from study.study import Study
@@ -39,7 +39,7 @@ def pull(
     *,
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
-    progress: Advance | None = None,
+    progress: Advance = unseen,
 ) -> Pulled:
     """Read the annotations of all projects of a server and store each change as a revision.
 
@@ -62,7 +62,6 @@ def pull(
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
         if not on_server.present and not on_server.deleted:
             raise StudyError(
@@ -79,11 +78,11 @@ def pull(
         for number, project in enumerate(on_server.present, 1):
             reader = AnnotationReader(project.controls, scales[project.id])
             fetched.append((project, _fetched(server, project, reader, result)))
-            advance(number, steps)
+            progress(number, steps)
         users = {annotation.user for _, made in fetched for annotation in made}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             AnnotationStore(study, people, result).store(fetched)
-        advance(steps, steps)
+        progress(steps, steps)
         return result
 
 
@@ -134,28 +133,6 @@ def _fetched(
     return annotations
 
 
-@dataclass(frozen=True)
-class LocatedAnnotation:
-    """An annotation with the response of its task, and its rater."""
-
-    project: StoredProject
-    annotation: Annotation
-    response_id: int | None
-    """The response that is rated; None: the task is not the study's."""
-    rater_id: int | None
-    """None: erased from the study, or the account was deleted in Label Studio."""
-
-    @property
-    def task_key(self) -> TaskKey:
-        """The response of the task and what it asks for."""
-        return self.response_id or 0, self.project.construct_keys
-
-    @property
-    def rating_key(self) -> tuple[Any, ...]:
-        """Equal for annotations of which only one can count; several users may be one rater."""
-        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
-
-
 class AnnotationStore:
     """Stores the annotations of one server, within the transaction of its raters."""
 
@@ -164,7 +141,6 @@ class AnnotationStore:
         self._raters, self._result = raters, result
         self._claims = SlotClaims(connection, study)
         self._revisions = Revisions(connection, study, result)
-        self._rejected = RejectedValues(connection)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
         self._texts: dict[int, str] = {}
 
@@ -187,9 +163,13 @@ class AnnotationStore:
                 self._result.erased += 1
             elif rater is None:
                 # The person may have been erased from the study: none of their values is stored.
-                self._reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
+                self._revisions.reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
             elif isinstance(slot := self._find_slot(located, rater, newest), str):
-                self._reject_all(located, slot)
+                # Every value of the annotation is rejected for this reason.
+                given = [answer.rejected(slot) for answer in annotation.answers]
+                given = [InvalidValue(None, None, slot)] if annotation.skipped else given
+                given += [replace(value, reason=slot) for value in annotation.invalid]
+                self._revisions.reject(located, *given)
             else:
                 filled.append((located, slot))
         self._result.further = sum(slot.further for _, slot in filled)
@@ -202,7 +182,6 @@ class AnnotationStore:
                 self._revisions.withdraw(slot, kind, slot.construct_keys, reasons.DELETED)
         self._flag_commas(filled)
         self._revisions.flush()
-        self._rejected.store(self._result)
         self._result.raters = self._raters.new
 
     def _located(self, projects: Fetched) -> list[LocatedAnnotation]:
@@ -218,12 +197,15 @@ class AnnotationStore:
             found += [(project, one, named.get(one.name or "")) for one in annotations]
         # Raters are looked up in this order, so that new ones are added in the order of rating.
         found.sort(key=lambda row: (row[1].created, row[1].number))
-        return [LocatedAnnotation(*row, self._rater(*row[:2])) for row in found]
-
-    def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
-        if annotation.user is None:
-            return self._revisions.rater(project, annotation.number)
-        return self._raters.rater_of(annotation.user)
+        return [
+            LocatedAnnotation(
+                *(project, annotation, response),
+                self._revisions.rater(project, annotation.number)
+                if annotation.user is None
+                else self._raters.rater_of(annotation.user),
+            )
+            for project, annotation, response in found
+        ]
 
     def _slots_of_deleted(
         self, projects: Fetched, counted: Sequence[LocatedAnnotation]
@@ -257,7 +239,7 @@ class AnnotationStore:
             return reasons.UNKNOWN_TASK
         if newest[located.rating_key] is not located:
             return reasons.DUPLICATE
-        if self._raters.has_left(rater_id):
+        if rater_id in self._raters.left:
             return reasons.LEFT
         slot = self._claims.slot_of(rater_id, key)
         rated = self._revisions.active(slot)
@@ -268,7 +250,7 @@ class AnnotationStore:
 
     def _store_annotation(self, located: LocatedAnnotation, slot: Slot, seen: Reveals) -> None:
         project, annotation = located.project, located.annotation
-        self._reject(located, *annotation.invalid)
+        self._revisions.reject(located, *annotation.invalid)
         invalid = {invalid.construct_key for invalid in annotation.invalid}
         changed = reasons.CHANGED_TO_INVALID, annotation.updated
         self._revisions.withdraw(slot, "value", invalid, *changed)
@@ -287,7 +269,7 @@ class AnnotationStore:
                 content = self._content(annotation, answer, slot)
             if isinstance(content, str):
                 if not annotation.skipped:
-                    self._reject(located, answer.rejected(content))
+                    self._revisions.reject(located, answer.rejected(content))
                 continue
             if kind == "marks":
                 marked.add(key)
@@ -295,7 +277,7 @@ class AnnotationStore:
                 content["comment"], comment = comment, None
             common = {"construct_version": answer.construct_version, "construct_key": key}
             common |= {"rules_hash": self._rules.get(key), "kind": kind, **exposure}
-            self._revisions.add(slot, project, annotation, {**common, **content})
+            self._revisions.add(slot, located, {**common, **content})
         self._revisions.withdraw(slot, "marks", {*slot.construct_keys} - marked, reasons.DELETED)
 
     def _content(self, annotation: Annotation, answer: Answer, slot: Slot) -> dict[str, Any] | str:
@@ -315,31 +297,16 @@ class AnnotationStore:
             ranges.append(place)
         return {"ranges": joined_ranges(ranges)}
 
-    def _reject(self, located: LocatedAnnotation, *values: InvalidValue) -> None:
-        place = located.project, located.annotation, located.rater_id, located.response_id
-        for value in values:
-            self._rejected.add(*place, value)
-
-    def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
-        """Reject every value of an annotation for one reason."""
-        annotation = located.annotation
-        if annotation.skipped:
-            self._reject(located, InvalidValue(None, None, reason))
-        else:
-            self._reject(located, *(answer.rejected(reason) for answer in annotation.answers))
-        self._reject(located, *(replace(value, reason=reason) for value in annotation.invalid))
-
     def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
         """Report the values of number fields that a decimal comma explains."""
-        given: dict[Any, list[tuple[Annotation, int, float]]] = defaultdict(list)
-        for located, slot in filled:
+        given: dict[Any, list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        for located, _ in filled:
             fields = typed_constructs(located.project.controls)
             for answer in located.annotation.answers:
                 if answer.construct_key in fields and answer.value is not None:
-                    place = located.annotation, slot.response_id
-                    given[slot.rater_id, answer.construct_key].append((*place, answer.value))
-        for (rater, construct), values in given.items():
-            slips = likely_commas([value for *_, value in values])
-            for annotation, response, value in values:
+                    given[located.rater_id, answer.construct_key].append((located, answer.value))
+        for (_, construct), values in given.items():
+            slips = likely_commas([value for _, value in values])
+            for located, value in values:
                 if value in slips:
-                    self._rejected.doubt(annotation, rater, response, construct, value)
+                    self._revisions.doubt(located, construct, value)

@@ -23,7 +23,7 @@ from annotate_ui.label_studio.task_upload import (
 )
 from annotate_ui.tasks.stages import Stage
 from study.errors import StudyError
-from study.progress_bar import Advance
+from study.importing.readers.input_file import Advance, unseen
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -50,7 +50,7 @@ def push(
     server: Server,
     *,
     title: str | None = None,
-    progress: Advance | None = None,
+    progress: Advance = unseen,
 ) -> Pushed:
     """Create the projects and tasks that the slots of this channel need and do not have yet.
 
@@ -87,8 +87,7 @@ def push(
             ignored_settings=_ignored_settings(study.config.design),
         )
         used_title = title or study.config.name
-        advance = progress or (lambda done, total: None)  # noqa: ARG005
-        sender = TaskSender(study, server, on_server, used_title, result, advance)
+        sender = TaskSender(study, server, on_server, used_title, result, progress)
         outdated: _Outdated = []
         with study.read() as connection:
             versions = study.construct_versions(connection)

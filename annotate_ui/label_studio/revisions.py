@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
-from annotate_ui.label_studio.projects import StoredProject
+from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.results import Pulled, Rejection
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.tasks.stages import in_order
@@ -99,8 +100,6 @@ def _shown_at(annotation: Annotation) -> datetime:
     return annotation.created - timedelta(seconds=annotation.lead_seconds)
 
 
-# Rows are written in batches of this size, which bounds memory.
-_BATCH = 2000
 # Columns in which revisions differ. The annotation is one of them: it identifies the rater once
 # their account is deleted.
 _CONTENT = (
@@ -120,8 +119,11 @@ class EarlierAnswers:
         self._raters: dict[str, int] = {}
         self._projects: dict[int, int] = {}
         self._rejected: dict[tuple[int | None, int | None], int] = {}
+        self.digests: set[tuple[int, str]] = set()
+        """Projects and digests of values that were rejected."""
         t, a = rater_answers, assignments
         for row in connection.execute(select(rejected_values)):
+            self.digests.add((row.project_id, row.digest))
             self._rejected[row.rater_id, row.response_id] = row.project_id
             if row.external_id is not None and row.rater_id is not None:
                 self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
@@ -164,28 +166,69 @@ class EarlierAnswers:
         return {key for key, row in rows.items() if row and row.status != "withdrawn"}
 
 
+@dataclass(frozen=True)
+class LocatedAnnotation:
+    """An annotation with the response of its task, and its rater."""
+
+    project: StoredProject
+    annotation: Annotation
+    response_id: int | None
+    """The response that is rated; None: the task is not the study's."""
+    rater_id: int | None
+    """None: erased from the study, or the account was deleted in Label Studio."""
+
+    @property
+    def task_key(self) -> TaskKey:
+        """The response of the task and what it asks for."""
+        return self.response_id or 0, self.project.construct_keys
+
+    @property
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
+        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
+
+
 class Revisions(EarlierAnswers):
-    """The revisions that a pull adds, at most one of each kind for each construct of a slot."""
+    """What a pull adds: at most one revision of each kind for each construct of a slot, and the
+    values that are rejected."""
 
     def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
         super().__init__(connection)
         self._connection, self._study, self._result = connection, study, result
         self._rows: list[dict[str, Any]] = []
+        self._rejects: dict[tuple[int, str], dict[str, Any]] = {}
+        self._doubtful: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
 
-    def add(
-        self, slot: Slot, project: StoredProject, annotation: Annotation, values: Mapping[str, Any]
-    ) -> None:
+    def add(self, slot: Slot, located: LocatedAnnotation, values: Mapping[str, Any]) -> None:
         """Add an answer of an annotation, unless the newest revision has the same content."""
-        version = values["construct_version"]
+        version, annotation = values["construct_version"], located.annotation
         outdated = version != self._versions.get(values["construct_key"], version)
         self._result.outdated += outdated and values.get("value") is not None
         origin = {
             "wall_seconds": annotation.lead_seconds,
-            "external_id": _origin(project, annotation.number),
+            "external_id": _origin(located.project, annotation.number),
             "external_at": annotation.updated,
         }
         self._write(slot.id, {**values, **origin})
+
+    def reject(self, located: LocatedAnnotation, *values: InvalidValue) -> None:
+        """Add values of an annotation that cannot become ratings."""
+        project, annotation = located.project.id, located.annotation
+        for invalid in values:
+            place = {"response_id": located.response_id, "rater_id": located.rater_id}
+            value: dict[str, Any] = {**place, **asdict(invalid)}
+            identity = json.dumps([annotation.number, *value.values()])
+            digest = sha256(identity.encode()).hexdigest()
+            origin = {"external_id": str(annotation.number), "external_at": annotation.updated}
+            value |= {"project_id": project, "digest": digest}
+            self._rejects[project, digest] = {**value, **origin}
+
+    def doubt(self, located: LocatedAnnotation, key: str, value: float) -> None:
+        """Report a value that is stored and was perhaps not meant."""
+        row = {"rater_id": located.rater_id, "response_id": located.response_id}
+        row |= {"construct_key": key, "value": f"{value:g}", "reason": f"perhaps {value / 10:g}"}
+        self._doubtful.append({**row, "external_id": located.annotation.number})
 
     def withdraw(
         self,
@@ -212,14 +255,26 @@ class Revisions(EarlierAnswers):
         place = {"assignment_id": slot, "config_hash": self._study.config_hash}
         revision = 1 if previous is None else previous.revision + 1
         self._rows.append({**row.model_dump(), **place, "revision": revision})
-        if len(self._rows) >= _BATCH:
-            self.flush()
 
     def flush(self) -> None:
-        """Write the rows that are still in memory."""
-        if self._rows:
-            self._connection.execute(insert(rater_answers), self._rows)
-            self._rows = []
+        """Write everything, of the rejected values those that no earlier pull stored."""
+        new = [row for key, row in self._rejects.items() if key not in self.digests]
+        for table, rows in ((rater_answers, self._rows), (rejected_values, new)):
+            if rows:
+                self._connection.execute(insert(table), rows)
+        people = self._connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in people}
+        rated = self._connection.execute(select(responses.c.id, responses.c.key))
+        keys = {row.id: row.key for row in rated}
+
+        def reported(row: dict[str, Any]) -> Rejection:
+            place = codes.get(row["rater_id"]), keys.get(row["response_id"])
+            what = row["construct_key"], row["value"], row["reason"]
+            return Rejection(*place, *what, int(row["external_id"]))
+
+        self._result.rejected_new = len(new)
+        self._result.rejected = [reported(row) for row in self._rejects.values()]
+        self._result.doubtful = [reported(row) for row in self._doubtful]
 
 
 def _content(row: Any) -> str:
@@ -232,68 +287,3 @@ def _origin(project: StoredProject, annotation: int) -> str:
     Numbers of projects in Label Studio are unique within one server only.
     """
     return f"{project.id}/{annotation}"
-
-
-class RejectedValues:
-    """The rejected values of one pull."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._rows: dict[tuple[int, str], dict[str, Any]] = {}
-        self._doubtful: list[dict[str, Any]] = []
-
-    def add(
-        self,
-        project: StoredProject,
-        annotation: Annotation,
-        rater_id: int | None,
-        response_id: int | None,
-        invalid: InvalidValue,
-    ) -> None:
-        """Add a value."""
-        value = {
-            "response_id": response_id,
-            "rater_id": rater_id,
-            "construct_key": invalid.construct_key,
-            "value": invalid.value,
-            "reason": invalid.reason,
-        }
-        identity = json.dumps([annotation.number, *value.values()])
-        digest = sha256(identity.encode()).hexdigest()
-        self._rows[project.id, digest] = {
-            **value,
-            "project_id": project.id,
-            "digest": digest,
-            "external_id": str(annotation.number),
-            "external_at": annotation.updated,
-        }
-
-    def doubt(
-        self, annotation: Annotation, rater: int | None, response: int, key: str, value: float
-    ) -> None:
-        """Report a value that is stored and was perhaps not meant."""
-        row = {"rater_id": rater, "response_id": response, "construct_key": key}
-        row |= {"value": f"{value:g}", "reason": f"perhaps {value / 10:g}"}
-        self._doubtful.append({**row, "external_id": annotation.number})
-
-    def store(self, result: Pulled) -> None:
-        """Store the values that no earlier pull stored; add all of them to the result."""
-        t = rejected_values
-        rows = self._connection.execute(select(t.c.project_id, t.c.digest))
-        stored = {(row.project_id, row.digest) for row in rows}
-        new = [row for key, row in self._rows.items() if key not in stored]
-        if new:
-            self._connection.execute(insert(t), new)
-        people = self._connection.execute(select(raters.c.id, raters.c.code))
-        codes = {row.id: row.code for row in people}
-        rated = self._connection.execute(select(responses.c.id, responses.c.key))
-        keys = {row.id: row.key for row in rated}
-
-        def reported(row: dict[str, Any]) -> Rejection:
-            place = codes.get(row["rater_id"]), keys.get(row["response_id"])
-            what = row["construct_key"], row["value"], row["reason"]
-            return Rejection(*place, *what, int(row["external_id"]))
-
-        result.rejected_new = len(new)
-        result.rejected = [reported(row) for row in self._rows.values()]
-        result.doubtful = [reported(row) for row in self._doubtful]

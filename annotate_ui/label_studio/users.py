@@ -1,13 +1,13 @@
 """Users as raters of the study; only their number and a code are stored."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
 
 from study.errors import Fault, InputError, StudyError
-from study.facts.departures import has_left
+from study.facts.departures import departures
 from study.facts.scorers import machine_names, scorer_names
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
@@ -30,14 +30,14 @@ class Raters:
     """None: erased from the study."""
     new: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
-    _left: dict[int, bool] = field(default_factory=dict)
+    left: Collection[int] = ()
+    """Raters who have left the study."""
 
     def __post_init__(self) -> None:
-        rows = self.connection.execute(
-            select(external_raters.c.external_id, external_raters.c.rater_id).where(
-                external_raters.c.instance == self.instance
-            )
-        )
+        self.left = departures(self.connection).keys()
+        t = external_raters
+        of_server = select(t.c.external_id, t.c.rater_id).where(t.c.instance == self.instance)
+        rows = self.connection.execute(of_server)
         self.by_user = {int(row.external_id): row.rater_id for row in rows}
 
     def assign(self, codes: Mapping[int, str]) -> None:
@@ -49,9 +49,8 @@ class Raters:
             The user is another rater already, or the code is not valid for a rater.
         """
         for user, code in codes.items():
-            rater_id = self.connection.execute(
-                select(raters.c.id).where(raters.c.code == code)
-            ).scalar()
+            known = select(raters.c.id).where(raters.c.code == code)
+            rater_id = self.connection.execute(known).scalar()
             if user in self.by_user:
                 if self.by_user[user] is None:
                     raise StudyError(
@@ -91,12 +90,6 @@ class Raters:
         people = {*codes.values(), *self.connection.execute(imported).scalars()}
         return sorted(people - {codes[rater] for rater in self.by_user.values() if rater})
 
-    def has_left(self, rater_id: int) -> bool:
-        """Whether a rater has left the study."""
-        if rater_id not in self._left:
-            self._left[rater_id] = has_left(self.connection, rater_id)
-        return self._left[rater_id]
-
     def _add(self, code: str) -> int:
         try:
             rater = RaterBase.model_validate({"code": code})
@@ -107,14 +100,8 @@ class Raters:
         return int(self.connection.execute(row).scalar_one())
 
     def _store(self, user: int, rater_id: int) -> None:
-        self.connection.execute(
-            insert(external_raters).values(
-                server=self.server,
-                instance=self.instance,
-                external_id=str(user),
-                rater_id=rater_id,
-            )
-        )
+        place = {"server": self.server, "instance": self.instance, "external_id": str(user)}
+        self.connection.execute(insert(external_raters).values(**place, rater_id=rater_id))
         self.by_user[user] = rater_id
 
 
