@@ -15,7 +15,6 @@ from annotate_ui.label_studio.annotation_reader import typed_constructs
 from annotate_ui.label_studio.annotations import (
     Annotation,
     Answer,
-    as_integer,
     likely_commas,
     storable_text,
 )
@@ -42,13 +41,12 @@ EDITED_BY_OTHER = "annotations that another user changed last, imported as their
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 NO_MODEL = "predictions without a model_version, which names the judge"
+UNMARKED = "an annotation without labels read as no sentence marked"
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
     reasons.ENTERED_TWICE: "given_twice",
 }
-# Number of places that are listed for each reason.
-_LISTED = 5
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -79,54 +77,25 @@ def read_rows(
         The options do not fit the users of the file.
     """
     report = source.report
-    scorers = scorers_of_users(found.users, source, options)
+    export = _Export(source, controls, scorers_of_users(found.users, source, options), options)
     for key, used_range in controls.reader.ranges.items():
         report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     if is_short(source.head):
         report.warnings.append(LACKING)
-    annotations = _Annotations(source, controls, scorers, options.annotations)
-    ratings = 0
-    fields = typed_constructs(controls.reader.controls)
-    typed: dict[tuple[str, str], list[float]] = defaultdict(list)
     for content in TaskReader(source, options).contents(tasks(source, options)):
         if isinstance(content, Fault):
             yield content
-            continue
-        if content.number in without:
-            continue
-        yield from content.rows
-        for counted in annotations.of(content):
-            if isinstance(counted, Fault):
-                yield counted
-                continue
-            scorer, annotation = counted
-            fault = unplaced(content, _kinds_given(annotation, controls.kinds))
-            if fault is not None:
-                yield fault
-                break
-            _count_invalid(annotation, controls, source)
-            values = list(_values(content, annotation, scorer, controls.kinds, source))
-            ratings += len(values)
-            yield from values
-            for answer in annotation.answers:
-                if answer.value is not None and answer.construct_key in fields:
-                    typed[scorer.scorer, answer.construct_key].append(answer.value)
-        yield from content.cells.remaining_faults()
-    annotations.report_unreadable()
-    report.warnings += _commas(typed)
-    if not ratings:
-        reason = _no_ratings(annotations.count, found, controls)
+        elif content.number not in without:
+            yield from export.rows(content)
+    for (scorer, construct), typed in export.typed.items():
+        report.warnings += [
+            f"{scorer!r} gave {value:g} on {construct}, perhaps {value / 10:g}: the field of "
+            "Label Studio drops a decimal comma. Ask the rater, and correct it there."
+            for value in sorted(likely_commas(typed))
+        ]
+    if not export.ratings:
+        reason = _no_ratings(export.count, found, controls)
         report.warnings.append(f"the export has no ratings: {reason}.")
-
-
-def _commas(typed: Mapping[tuple[str, str], list[float]]) -> Iterator[str]:
-    """Yield a warning for each value of a number field that a decimal comma explains."""
-    for (scorer, construct), values in typed.items():
-        for value in sorted(likely_commas(values)):
-            yield (
-                f"{scorer!r} gave {value:g} on {construct}, perhaps {value / 10:g}: the field of "
-                "Label Studio drops a decimal comma. Ask the rater, and correct it there."
-            )
 
 
 def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
@@ -181,21 +150,50 @@ class _Scorer(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Annotations:
+class _Export:
     """Reads the annotations of an export's tasks, and counts those that are left out."""
 
     source: RecordSource
     controls: MappedControls
     scorers: Mapping[int, str | None]
     """User to the person they are; several accounts may be one person's."""
-    taken: Mapping[str, str]
-    """Kinds of annotations that count, and as what; see `reasons`."""
+    options: FormatOptions
     count: int = 0
     """Number of annotations of the tasks, including those that are left out."""
-    _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """Reason to places."""
+    ratings: int = 0
+    """Number of values."""
+    typed: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Scorer and construct to the values that were typed into a field."""
+    _lines: dict[str, str] = field(default_factory=dict)
+    """Why annotations are unreadable, to how they are counted."""
 
-    def of(self, content: TaskContent) -> Iterator[tuple[_Scorer, Annotation] | Fault]:
+    def rows(self, content: TaskContent) -> Rows:
+        """Yield the responses and the values of a task."""
+        yield from content.rows
+        kinds, fields = self.controls.kinds, typed_constructs(self.controls.reader.controls)
+        for counted in self._counted(content):
+            if isinstance(counted, Fault):
+                yield counted
+                break
+            scorer, annotation = counted
+            keys = {answer.construct_key for answer in annotation.answers}
+            keys |= {invalid.construct_key or "" for invalid in annotation.invalid}
+            marked = any(answer.parts is not None for answer in annotation.answers)
+            given = {kinds[key] for key in keys if key in kinds}
+            fault = unplaced(content, given | {"number"} if marked else given)
+            if fault is not None:
+                yield fault
+                break
+            self._count_invalid(annotation)
+            values = list(self._values(content, annotation, scorer))
+            self.ratings += len(values)
+            yield from values
+            for answer in annotation.answers:
+                if answer.value is not None and answer.construct_key in fields:
+                    self.typed[scorer.scorer, answer.construct_key].append(answer.value)
+        yield from content.cells.remaining_faults()
+
+    def _counted(self, content: TaskContent) -> Iterator[tuple[_Scorer, Annotation] | Fault]:
         """Yield the latest annotation of each user who did a task, and of each model.
 
         A user may have given both a reference and a rating.
@@ -212,19 +210,19 @@ class _Annotations:
         drafts, predictions = len(task.get("drafts") or []), reasons.predictions_of(task)
         if drafts:
             report.left_out[DRAFTS] += drafts
-        if predictions and self.taken.get(PREDICTED) != JUDGE:
+        if predictions and self.options.annotations.get(PREDICTED) != JUDGE:
             report.left_out[PREDICTIONS] += len(predictions)
             predictions = []
         latest: dict[tuple[str, str], tuple[_Scorer, Annotation]] = {}
-        candidates = [(raw, False) for raw in reasons.counting(made, self.taken, report.left_out)]
-        for raw, by_model in [*candidates, *((raw, True) for raw in predictions)]:
-            read = self.controls.reader.read(raw, task, content.compared)
-            if isinstance(read, str):
-                self._note_unreadable(read, raw, content, by_model)
+        for raw, by_model in [*((a, False) for a in made), *((p, True) for p in predictions)]:
+            reason = None if by_model else reasons.left_out_as(raw, self.options.annotations)
+            if reason is not None:
+                report.left_out[reason] += 1
                 continue
-            scorer = self._scorer(raw, read, by_model)
-            if isinstance(scorer, str):
-                report.left_out[scorer] += 1
+            read = self.controls.reader.read(raw, task, content.compared)
+            scorer = self._scorer(raw, read, content, by_model)
+            if isinstance(read, str) or isinstance(scorer, str):
+                report.left_out[str(scorer)] += 1
                 continue
             if read.edited_by_other:
                 report.rules[EDITED_BY_OTHER] += 1
@@ -235,115 +233,95 @@ class _Annotations:
                 latest[scorer[:2]] = scorer, read
         yield from latest.values()
 
-    def _scorer(self, raw: Any, annotation: Annotation, by_model: bool) -> _Scorer | str:
+    def _scorer(
+        self, raw: Any, read: Annotation | str, content: TaskContent, by_model: bool
+    ) -> _Scorer | str:
         """Return the scorer of an annotation, or as what it is left out."""
+        if isinstance(read, str):
+            # One line for each reason, with the first place.
+            place = f"such as in row {content.record.number}, task {content.number}"
+            of_reason = f"unreadable annotations: {read}, {place}"
+            return "unreadable predictions" if by_model else self._lines.setdefault(read, of_reason)
         if by_model:
             model = storable_text(str(raw.get("model_version") or "")).strip()
             return _Scorer(model, "judge", CHANNEL) if model else NO_MODEL
-        if annotation.user is None:
+        if read.user is None:
             return "annotations of deleted accounts"
-        scorer = self.scorers[annotation.user]
+        scorer = self.scorers[read.user]
         if scorer is None:
             return USERS_LEFT_OUT
-        place = FROM_PREFILLED if annotation.prefilled else CHANNEL
-        if reasons.is_reference(raw, self.taken):
+        place = FROM_PREFILLED if read.prefilled else CHANNEL
+        if reasons.is_reference(raw, self.options.annotations):
             return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
         return _Scorer(scorer, "human", place)
 
-    def _note_unreadable(self, why: str, raw: Any, content: TaskContent, by_model: bool) -> None:
-        if by_model:
-            self.source.report.left_out["unreadable predictions"] += 1
-            return
-        number = as_integer(raw.get("id")) if isinstance(raw, dict) else None
-        named = "?" if number is None else number
-        place = f"row {content.record.number}: task {content.number}, annotation {named}"
-        self._unreadable[why].append(place)
+    def _count_invalid(self, annotation: Annotation) -> None:
+        """Count the values that become missing, and what belongs to no construct."""
+        for invalid in annotation.invalid:
+            name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
+            control = self.controls.controls.get(name)
+            if invalid.construct_key is not None:
+                if invalid.value is not None:
+                    self.source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+            elif name == invalid.reason:
+                self.source.report.left_out[name] += 1
+            elif control is None or control.rates:
+                self.source.report.left_out[f"results of the control {name!r}"] += 1
+            else:
+                self.source.report.left_out[
+                    f"results of the control {name!r}, which gives {control} rather than numbers"
+                ] += 1
 
-    def report_unreadable(self) -> None:
-        """Report the number of unreadable annotations by reason, with their places."""
-        for reason, places in self._unreadable.items():
-            more = f"; and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
-            self.source.report.left_out[
-                f"unreadable annotations: {reason} ({'; '.join(places[:_LISTED])}{more})"
-            ] += len(places)
-
-
-def _kinds_given(annotation: Annotation, kinds: Mapping[str, str]) -> set[str]:
-    """Return the kinds of the controls that an annotation has results of."""
-    keys = {answer.construct_key for answer in annotation.answers}
-    keys |= {invalid.construct_key or "" for invalid in annotation.invalid}
-    marked = any(answer.parts is not None for answer in annotation.answers)
-    return {kinds[key] for key in keys if key in kinds} | ({"number"} if marked else set())
-
-
-def _count_invalid(annotation: Annotation, controls: MappedControls, source: RecordSource) -> None:
-    """Count the values that become missing, and what belongs to no construct."""
-    for invalid in annotation.invalid:
-        name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
-        control = controls.controls.get(name)
-        if invalid.construct_key is not None:
-            if invalid.value is not None:
-                source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
-        elif name == invalid.reason:
-            source.report.left_out[name] += 1
-        elif control is None or control.rates:
-            source.report.left_out[f"results of the control {name!r}"] += 1
-        else:
-            source.report.left_out[
-                f"results of the control {name!r}, which gives {control} rather than numbers"
-            ] += 1
-
-
-def _values(
-    content: TaskContent,
-    annotation: Annotation,
-    scorer: _Scorer,
-    kinds: Mapping[str, str],
-    source: RecordSource,
-) -> Rows:
-    """Yield a row for each answer of an annotation, and for each missing one."""
-    rated, skipped = content.rated, "skipped" if annotation.skipped else None
-    given: dict[Any, tuple[Answer, str | None]] = {
-        (a.construct_key, a.pair, a.parts is None): (a, skipped) for a in annotation.answers
-    }
-    for invalid in annotation.invalid:
-        key = invalid.construct_key
-        if key is not None:
-            names = content.compared.get(kinds[key], {})
-            for pair in [None] if kinds[key] == "number" else combinations(names, 2):
-                missing = Answer(key, 1, pair=pair), _REASONS.get(invalid.reason, "out_of_range")
-                given[key, pair, True] = missing
-    for answer, reason in given.values():
-        construct: dict[str, Any] = {"construct_key": answer.construct_key}
-        who = construct | {"scorer": scorer.scorer, "scorer_kind": scorer.scorer_kind}
-        value: dict[str, Any] = {"value": answer.value, "missing_reason": reason}
-        if answer.pair is not None:
-            named = content.compared[kinds[answer.construct_key]]
-            first, second = (named[name] for name in answer.pair)
-            compared = {"response_a": first.response_id, "response_b": second.response_id}
-            query = {"query_id": first.query_id}
-            yield from content.cells.row(PreferenceRow, **query, **compared, **who, **value)
-            continue
-        assert rated is not None  # noqa: S101
-        if answer.parts is None:
-            place: dict[str, Any] = {**rated._asdict(), "source": scorer.source}
-            yield from content.cells.row(ScoreRow, **place, **who, **value)
-        elif scorer.scorer_kind != "human":
-            of_model = scorer.scorer_kind == "judge"
-            what = "predictions" if of_model else "annotations that are taken as the reference"
-            source.report.left_out[f"marks of {what}"] += 1
-        else:
-            parts = list(answer.places())
-            problem = next((part for part in parts if isinstance(part, str)), None)
-            if problem is not None:
-                yield Fault(
-                    f"task {annotation.task}: a label of {answer.construct_key} {problem}.",
-                    "Correct it, or leave the label out with --control LABEL=.",
-                    content.cells.number,
-                )
-                return
-            if not parts:
-                source.report.rules["an annotation without labels read as no sentence marked"] += 1
-            marks = tuple(part for part in parts if isinstance(part, MarkedPart))
-            of_response = {**rated._asdict(), "scorer": scorer.scorer}
-            yield from content.cells.row(MarksRow, **of_response, **construct, marks=marks)
+    def _values(self, content: TaskContent, annotation: Annotation, scorer: _Scorer) -> Rows:
+        """Yield a row for each answer of an annotation, and for each missing one."""
+        kinds, rated = self.controls.kinds, content.rated
+        skipped = "skipped" if annotation.skipped else None
+        given: dict[Any, tuple[Answer, str | None]] = {
+            (a.construct_key, a.pair, a.parts is None): (a, skipped) for a in annotation.answers
+        }
+        for invalid in annotation.invalid:
+            key = invalid.construct_key
+            if key is not None:
+                names = content.compared.get(kinds[key], {})
+                for pair in [None] if kinds[key] == "number" else combinations(names, 2):
+                    missing = (
+                        Answer(key, 1, pair=pair),
+                        _REASONS.get(invalid.reason, "out_of_range"),
+                    )
+                    given[key, pair, True] = missing
+        for answer, why in given.values():
+            construct: dict[str, Any] = {"construct_key": answer.construct_key}
+            who = construct | {"scorer": scorer.scorer, "scorer_kind": scorer.scorer_kind}
+            value: dict[str, Any] = {"value": answer.value, "missing_reason": why}
+            if answer.pair is not None:
+                named = content.compared[kinds[answer.construct_key]]
+                first, second = (named[name] for name in answer.pair)
+                compared = {"response_a": first.response_id, "response_b": second.response_id}
+                query = {"query_id": first.query_id}
+                yield from content.cells.row(PreferenceRow, **query, **compared, **who, **value)
+                continue
+            assert rated is not None  # noqa: S101
+            if answer.parts is None:
+                place: dict[str, Any] = {**rated._asdict(), "source": scorer.source}
+                yield from content.cells.row(ScoreRow, **place, **who, **value)
+            elif scorer.scorer_kind != "human":
+                of_model = scorer.scorer_kind == "judge"
+                what = "predictions" if of_model else "annotations that are taken as the reference"
+                self.source.report.left_out[f"marks of {what}"] += 1
+            else:
+                parts = list(answer.places())
+                problem = next((part for part in parts if isinstance(part, str)), None)
+                if problem is not None:
+                    yield Fault(
+                        f"task {annotation.task}: a label of {answer.construct_key} {problem}.",
+                        "Correct it, or leave the label out with --control LABEL=.",
+                        content.cells.number,
+                    )
+                    return
+                if not parts:
+                    self.source.report.rules[
+                        "an annotation without labels read as no sentence marked"
+                    ] += 1
+                marks = tuple(part for part in parts if isinstance(part, MarkedPart))
+                of_response = {**rated._asdict(), "scorer": scorer.scorer}
+                yield from content.cells.row(MarksRow, **of_response, **construct, marks=marks)

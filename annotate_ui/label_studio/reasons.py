@@ -4,7 +4,6 @@ Expected answers, prefilled annotations and predictions count where the caller s
 (`FormatOptions.annotations`), and are left out elsewhere.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -84,18 +83,6 @@ def left_out_as(raw: Any, taken: Mapping[str, str]) -> str | None:
 def is_reference(raw: Any, taken: Mapping[str, str]) -> bool:
     """Whether the caller takes an annotation as the reference and not as a rating."""
     return any(taken.get(kind) == REFERENCE for kind in kinds_of(raw))
-
-
-def counting(annotations: list[Any], taken: Mapping[str, str], left_out: Counter[str]) -> list[Any]:
-    """Return the annotations that count; the others are added to `left_out`."""
-    counted = []
-    for raw in annotations:
-        reason = left_out_as(raw, taken)
-        if reason is None:
-            counted.append(raw)
-        else:
-            left_out[reason] += 1
-    return counted
 
 
 def predictions_of(task: Mapping[str, Any]) -> list[Any]:

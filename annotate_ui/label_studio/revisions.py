@@ -216,8 +216,8 @@ class Revisions(EarlierAnswers):
         """Add values of an annotation that cannot become ratings."""
         project, annotation = located.project.id, located.annotation
         for invalid in values:
-            place = {"response_id": located.response_id, "rater_id": located.rater_id}
-            value: dict[str, Any] = {**place, **asdict(invalid)}
+            value: dict[str, Any] = {"response_id": located.response_id}
+            value |= {"rater_id": located.rater_id, **asdict(invalid)}
             identity = json.dumps([annotation.number, *value.values()])
             digest = sha256(identity.encode()).hexdigest()
             origin = {"external_id": str(annotation.number), "external_at": annotation.updated}
@@ -226,7 +226,7 @@ class Revisions(EarlierAnswers):
 
     def doubt(self, located: LocatedAnnotation, key: str, value: float) -> None:
         """Report a value that is stored and was perhaps not meant."""
-        row = {"rater_id": located.rater_id, "response_id": located.response_id}
+        row: dict[str, Any] = {"rater_id": located.rater_id, "response_id": located.response_id}
         row |= {"construct_key": key, "value": f"{value:g}", "reason": f"perhaps {value / 10:g}"}
         self._doubtful.append({**row, "external_id": located.annotation.number})
 

@@ -92,7 +92,7 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
 ) -> None:
     broken = {k: v for k, v in {**annotation(2, 6, QR=1), **change}.items() if v is not ...}
     done = import_file(study, written(tmp_path, task(1), task(2, annotation(1, 5, QR=9), broken)))
-    reported = f"unreadable annotations: {reason} (row 2: task 2, annotation 2)"
+    reported = f"unreadable annotations: {reason}, such as in row 2, task 2"
     assert done.left_out == {reported: 1}
     assert study.score_table()["value"].tolist() == [9]
 
@@ -101,8 +101,8 @@ def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> N
     tasks = [task(n, {**annotation(n, 5, QR=90), "completed_by": "anna"}) for n in range(1, 8)]
     done = import_file(study, written(tmp_path, *tasks, task(8, 7, annotation(9, 5, QR=1))))
     assert sorted(done.left_out.values()) == [1, 7]
-    assert [line for line in done.left_out if "row 5: task 5, annotation 5; and 2 more)" in line]
-    assert [line for line in done.left_out if "not an object (row 8: task 8" in line]
+    assert [line for line in done.left_out if "a user, such as in row 1, task 1" in line]
+    assert [line for line in done.left_out if "not an object, such as in row 8, task 8" in line]
 
 
 @pytest.mark.parametrize(
