@@ -89,8 +89,7 @@ def push_command(place: ServerPlace, title: str | None, items: Path | None, as_j
       ccrs label-studio push my-study --token-file ~/.label-studio-token
       ccrs label-studio push my-study --items largest-disagreements.csv
     """
-    from annotate_ui.label_studio.push import push
-    from annotate_ui.label_studio.stated_responses import push_stated
+    from annotate_ui.label_studio.push import push, push_stated
 
     with place.opened() as (study, server):
         if items is not None:

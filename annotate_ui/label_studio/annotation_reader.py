@@ -30,7 +30,7 @@ from annotate_ui.label_studio.annotations import (
     user_number,
 )
 from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
-from annotate_ui.label_studio.value_ranges import ValueRange
+from annotate_ui.label_studio.value_ranges import mapped
 from study.base.scales import Scale
 from study.types import storable
 
@@ -68,7 +68,7 @@ class AnnotationReader:
     """Construct to the scale that its values are checked against."""
     preferences: Scale | None = None
     """The scale that preferences are checked against; None: they are not."""
-    ranges: Mapping[str, ValueRange] = field(default_factory=dict)
+    ranges: Mapping[str, Scale] = field(default_factory=dict)
     """Construct to the range on which its values were given, if it is not its scale."""
 
     def read(self, raw: Any, task: Mapping[str, Any], compared: Compared) -> Annotation | str:
@@ -81,7 +81,11 @@ class AnnotationReader:
             return problem
         annotation = _without_results(raw, task)
         if annotation.skipped:
-            annotation.answers = list(self._skipped(compared))
+            for control in self.controls.values():
+                kind = control["kind"]
+                pairs = combinations(compared.get(kind, ()), 2) if kind in _COMPARING else [None]
+                if kind in VALUED:
+                    annotation.answers += [_answer(control, None, pair=pair) for pair in pairs]
             return annotation
         for read in self._read_results(annotation, raw.get("result") or [], compared):
             if isinstance(read, Answer):
@@ -92,15 +96,6 @@ class AnnotationReader:
             comment_only = InvalidValue.of(None, annotation.comment, reasons.COMMENT_ONLY)
             annotation.invalid.append(comment_only)
         return annotation
-
-    def _skipped(self, compared: Compared) -> Iterator[Answer]:
-        for control in self.controls.values():
-            kind = control["kind"]
-            if kind == "number":
-                yield _answer(control, None)
-            elif kind in _COMPARING:
-                for pair in combinations(compared.get(kind, ()), 2):
-                    yield _answer(control, None, pair=pair)
 
     def _read_results(
         self, annotation: Annotation, results: Sequence[Control], compared: Compared
@@ -147,14 +142,13 @@ class AnnotationReader:
             chosen = choice_labels(value)
             is_known = len(chosen) == 1 and chosen[0] in control["labels"]
             number = control["labels"][chosen[0]] if is_known else value["choices"]
-        given = self.ranges.get(key)
-        problem = _problem(number, self.scales.get(key) if given is None else given.source)
-        if problem is None and given is not None:
-            problem = given.off_grid(number)
+        scale, source = self.scales.get(key), self.ranges.get(key)
+        problem = _problem(number, source or scale)
+        if problem is None and source is not None and scale is not None:
+            number, problem = mapped(float(number), source, scale)
         if problem is not None:
             return InvalidValue.of(key, number, problem)
-        answer = float(number) if given is None else given.mapped(float(number))
-        return _answer(control, answer, flags=flags)
+        return _answer(control, float(number), flags=flags)
 
     def _preference(
         self, control: Control, value: Control, names: Collection[str]

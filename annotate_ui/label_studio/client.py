@@ -37,6 +37,8 @@ TIMEOUT = 120.0
 """Default time to wait for a reply, in seconds. An export is created before it is sent."""
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
+# Bytes that are searched for the first character that is not white space.
+_HEAD = 1024
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
@@ -203,27 +205,24 @@ class Server:
     def _explained(self, action: str) -> Iterator[None]:
         from label_studio_sdk.core.api_error import ApiError
 
+        status = None
         try:
             yield
         except ApiError as error:
             status = error.status_code
             reply = " ".join(str(error.body).split())[:300]
-            remedy = _REMEDIES.get(status or 0, f"It replied: {reply}")
-            raise ServerError(
-                f"{self.url}: could not {action} (status {status}). {remedy}", status
-            ) from None
+            problem = f" (status {status}). {_REMEDIES.get(status or 0, f'It replied: {reply}')}"
         except self._faults as error:
-            raise ServerError(
-                f"{self.url}: could not {action} ({error or type(error).__name__}). Check that the "
-                "server runs, its address and its certificate."
-            ) from None
+            problem = f" ({error or type(error).__name__}). Check that the server runs, its "
+            problem += "address and its certificate."
         except (ValueError, TypeError) as error:
             # A proxy replied in place of the server, with a page instead of JSON.
             reply = " ".join(str(error).split())[:200]
-            raise ServerError(
-                f"{self.url}: could not {action}: the reply cannot be read ({reply}). Check that "
-                "this is the address of a Label Studio server that is not being restarted."
-            ) from None
+            problem = f": the reply cannot be read ({reply}). Check that this is the address of a "
+            problem += "Label Studio server that is not being restarted."
+        else:
+            return
+        raise ServerError(f"{self.url}: could not {action}{problem}", status) from None
 
 
 def address(url: str) -> str:
@@ -235,18 +234,19 @@ def address(url: str) -> str:
         It is not an http or https address, or contains a password.
     """
     parts = urlsplit(url.strip())
+    problem = None
     try:
         _ = parts.port
     except ValueError as error:
-        raise StudyError(f"{url} is not a valid address: {error}.") from None
+        problem = f"{url} is not a valid address: {error}."
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise StudyError(
-            f"{url!r} is not a valid address; begin with http:// or https:// and a host."
-        )
-    if "@" in parts.netloc:
-        raise StudyError("The address contains a user or password; leave it out.")
-    if parts.query or parts.fragment:
-        raise StudyError(f"{url}: leave out what follows ? or #.")
+        problem = f"{url!r} is not a valid address; begin with http:// or https:// and a host."
+    elif "@" in parts.netloc:
+        problem = "The address contains a user or password; leave it out."
+    elif parts.query or parts.fragment:
+        problem = f"{url}: leave out what follows ? or #."
+    if problem is not None:
+        raise StudyError(problem)
     host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS[parts.scheme]).removesuffix(":")
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
@@ -271,7 +271,7 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
     """
     file.seek(0)
     try:
-        if not file.read(_START).lstrip().startswith(b"["):
+        if not file.read(_HEAD).lstrip().startswith(b"["):
             raise TypeError("it does not begin with a list")
         file.seek(0)
         for task in ijson.items(file, "item", use_float=True):
@@ -283,7 +283,3 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
             f"The export of project {number} is not a complete list of tasks ({error}); run the "
             "command again."
         ) from None
-
-
-_START = 1024
-"""Bytes that are searched for the first character that is not white space."""

@@ -12,18 +12,13 @@ from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_reader import typed_constructs
-from annotate_ui.label_studio.annotations import (
-    Annotation,
-    Answer,
-    likely_commas,
-    storable_text,
-)
+from annotate_ui.label_studio.annotations import Annotation, Answer, likely_commas, storable_text
 from annotate_ui.label_studio.export_controls import MappedControls
 from annotate_ui.label_studio.export_format import is_short
 from annotate_ui.label_studio.export_inventory import Inventory, read_inventory
 from annotate_ui.label_studio.reasons import JUDGE, PREDICTED, PREDICTIONS, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
-from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import scorers_of_users
 from study.errors import Fault, InputError
 from study.facts.scorers import ADJUDICATED
@@ -41,7 +36,6 @@ EDITED_BY_OTHER = "annotations that another user changed last, imported as their
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 NO_MODEL = "predictions without a model_version, which names the judge"
-UNMARKED = "an annotation without labels read as no sentence marked"
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
@@ -79,7 +73,7 @@ def read_rows(
     report = source.report
     export = _Export(source, controls, scorers_of_users(found.users, source, options), options)
     for key, used_range in controls.reader.ranges.items():
-        report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
+        report.rules[f"{key}: mapped to its scale from {used_range}"] += 1
     if is_short(source.head):
         report.warnings.append(LACKING)
     for content in TaskReader(source, options).contents(tasks(source, options)):
@@ -180,7 +174,7 @@ class _Export:
             keys |= {invalid.construct_key or "" for invalid in annotation.invalid}
             marked = any(answer.parts is not None for answer in annotation.answers)
             given = {kinds[key] for key in keys if key in kinds}
-            fault = unplaced(content, given | {"number"} if marked else given)
+            fault = content.unplaced(given | {"number"} if marked else given)
             if fault is not None:
                 yield fault
                 break
@@ -251,7 +245,8 @@ class _Export:
         if scorer is None:
             return USERS_LEFT_OUT
         place = FROM_PREFILLED if read.prefilled else CHANNEL
-        if reasons.is_reference(raw, self.options.annotations):
+        taken = self.options.annotations
+        if any(taken.get(kind) == reasons.REFERENCE for kind in reasons.kinds_of(raw)):
             return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
         return _Scorer(scorer, "human", place)
 

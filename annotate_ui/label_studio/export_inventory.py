@@ -120,9 +120,7 @@ class Inventory:
 
 
 def read_inventory(
-    source: RecordSource,
-    options: FormatOptions,
-    stated: Mapping[str, ExportControl] | None = None,
+    source: RecordSource, options: FormatOptions, stated: Mapping[str, ExportControl] | None = None
 ) -> Inventory:
     """Return the controls and users of an export; `stated` are those of its configuration.
 
@@ -182,15 +180,8 @@ def _add(
             control.labels += [(record.number, label) for label in labels]
 
 
-_TYPES = {
-    "Number": "number",
-    "Rating": "rating",
-    "Choices": "choices",
-    "Pairwise": "pairwise",
-    "Ranker": "ranker",
-    "TextArea": "textarea",
-    "Labels": LABELS,
-}
+_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
+"""Their results are of the type of the same name in small letters."""
 
 
 def stated_controls(xml: str) -> dict[str, ExportControl]:
@@ -218,11 +209,11 @@ def stated_controls(xml: str) -> dict[str, ExportControl]:
     controls: dict[str, ExportControl] = {}
     for name, tag in tags.items():
         whole = "true" not in {tag.attr.get("perRegion"), tag.attr.get("perItem")}
-        if tag.tag in _TYPES and whole:
-            controls[name] = ExportControl({_TYPES[tag.tag]}, stated=_ends(tag))
+        if tag.tag in _TAGS and whole:
+            controls[name] = ExportControl({tag.tag.lower()}, stated=_ends(tag))
     for element in tree.iter():
         # The SDK's own list of labels has neither nested choices nor buckets.
-        if (name := element.get("name")) in controls and element.tag in _TYPES:
+        if (name := element.get("name")) in controls and element.tag in _TAGS:
             controls[name].labels += [(0, label) for label in _offered(element)]
     return controls
 

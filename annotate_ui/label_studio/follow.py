@@ -5,7 +5,7 @@ answers replace those that the project brought before.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,11 +17,7 @@ from sqlalchemy import select
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.export_controls import MappedControls
 from annotate_ui.label_studio.export_file import read_rows
-from annotate_ui.label_studio.export_inventory import (
-    Inventory,
-    read_inventory,
-    stated_controls,
-)
+from annotate_ui.label_studio.export_inventory import Inventory, read_inventory, stated_controls
 from annotate_ui.label_studio.projects import (
     NOT_FOUND,
     StoredProject,
@@ -163,8 +159,16 @@ def follow(
             for project in projects:
                 # Options that are given again are for the constructs as they are now.
                 known = stored.get(project.number)
-                if known is not None and project.number != number:
-                    _check_versions(known, study.construct_versions(people.connection))
+                fixed = {} if known is None or project.number == number else known.versions
+                now = study.construct_versions(people.connection)
+                for key in (key for key in fixed if now.get(key, fixed[key]) != fixed[key]):
+                    raise StudyError(
+                        f"The construct {key} was edited in study.toml since project "
+                        f"{project.number} was followed, whose values answer the earlier question. "
+                        f"Give --project {project.number} with an option, such as --control "
+                        f"NAME={key}, to store them under the new version, or --control NAME= to "
+                        "leave them out."
+                    )
                 _store(study, server, people, project, known, result)
             result.raters = people.new
         progress(len(wanted) + 1, len(wanted) + 1)
@@ -187,37 +191,6 @@ def _fetched(
     return _Project(number, options, form, source, found)
 
 
-def _check_versions(stored: StoredProject, versions: Mapping[str, int]) -> None:
-    for key, version in stored.versions.items():
-        if versions.get(key, version) != version:
-            raise StudyError(
-                f"The construct {key} was edited in study.toml since project {stored.number} was "
-                "followed, whose values answer the earlier question. Give --project "
-                f"{stored.number} with an option, such as --control NAME={key}, to store them "
-                "under the new version, or --control NAME= to leave them out."
-            )
-
-
-def _codes(
-    people: Raters, users: Iterable[int], counted: Iterable[int]
-) -> tuple[dict[str, str], set[str]]:
-    """Return the rater that each user is, as `--rater` names them, and those who have left.
-
-    Users who do not count or were erased are left out. The values of a rater who left stay.
-    """
-    t = rater_table
-    codes, gone = dict.fromkeys(map(str, users), ""), set[str]()
-    for user in counted:
-        rater = people.rater_of(user)
-        if rater is not None:
-            code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar_one()
-            if rater in people.left:
-                gone.add(code)
-            else:
-                codes[str(user)] = code
-    return codes, gone
-
-
 def _store(
     study: Study,
     server: Server,
@@ -233,7 +206,16 @@ def _store(
     if found is None:
         store_project(connection, study, server, project.number, stored, values)
         return
-    codes, gone = _codes(people, found.users, project.users)
+    # Users who do not count or were erased are left out. The values of a rater who left stay.
+    codes, gone = dict.fromkeys(map(str, found.users), ""), set[str]()
+    t = rater_table
+    for user in project.users:
+        rater = people.rater_of(user)
+        code = connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
+        if rater in people.left:
+            gone.add(str(code))
+        elif code is not None:
+            codes[str(user)] = code
     project = project._replace(form=replace(project.form, raters=codes))
     versions = study.construct_versions(connection)
     reading = MappedControls(project.source, found.controls, project.form, versions)

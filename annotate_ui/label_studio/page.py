@@ -7,7 +7,7 @@ from hashlib import blake2b
 from html import escape
 from math import isclose
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, canonicalize, indent, tostring
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from annotate_ui.participants.consent import markdown, texts_of
 from study.base.scales import Scale
@@ -56,11 +56,6 @@ _LAYOUT = (
 def header(view: Element, text: str, size: int = 6) -> None:
     """Add a line; size 5 is a heading."""
     SubElement(view, "Header", value=plain_text(text), size=str(size))
-
-
-def same_page(xml: str, other: str) -> bool:
-    """Whether two pages are the same, however they are written."""
-    return canonicalize(xml, strip_text=True) == canonicalize(other, strip_text=True)
 
 
 def plain_text(text: str) -> str:

@@ -9,13 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from annotate_ui.label_studio.client import Project, Server, ServerError
-from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
 from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import (
-    constructs,
     external_projects,
     external_raters,
     external_tasks,
@@ -70,19 +68,14 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
     tasks: dict[int, dict[int, int]] = {}
     for row in connection.execute(select(external_tasks)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
+    rows = connection.execute(select(external_projects).order_by(external_projects.c.id))
+    of_kind = [row for row in rows if (row.following is not None) == followed]
     return [
         StoredProject(
-            row.id,
-            int(row.external_id),
-            row.stage,
-            tuple(row.fields),
-            row.controls,
-            row.overlap,
-            tasks.get(row.id, {}),
-            row.following,
+            *(row.id, int(row.external_id), row.stage, tuple(row.fields), row.controls),
+            *(row.overlap, tasks.get(row.id, {}), row.following),
         )
-        for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
-        if (row.following is not None) == followed
+        for row in of_kind
     ]
 
 
@@ -105,17 +98,6 @@ def store_project(
         with append_only_suspended(connection, [t.name]):
             connection.execute(update(t).where(t.c.id == stored.id).values(**values))
     return stored.id
-
-
-def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, Scale]:
-    """Return the scales of constructs in these versions."""
-    return {
-        row.key: Scale(
-            min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
-        )
-        for row in connection.execute(select(constructs))
-        if versions.get(row.key) == row.version
-    }
 
 
 def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
@@ -190,10 +172,21 @@ def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
         f"Another `ccrs label-studio` is running on {study.folder}. Wait until it has finished."
     )
     with exclusive(study.engine, study.folder, LockSpace.LABEL_STUDIO, busy=busy):
-        server.check()
-        _check_identity(study, server)
         with study.read() as connection:
             name, known = study_name(connection), stored_projects(connection)
+            # A server whose numbers of projects, tasks and users are not those of the study.
+            for table in (external_projects, external_raters):
+                other = select(table.c.server).where(table.c.instance != server.identity)
+                address = connection.execute(other).scalar()
+                if address is not None:
+                    raise StudyError(
+                        f"{study.folder} has ratings or projects of the Label Studio that was at "
+                        f"{address}, and {server.url} is another one or was set up anew: its users "
+                        "and projects have the same numbers and are others. Start the former one "
+                        "with its data folder, at any address. Without it, continue in a new "
+                        "study: `ccrs export` writes the responses and ratings, which `ccrs "
+                        "import` reads."
+                    )
         listed = server.projects()
         there = {project.id for project in listed}
         deleted = []
@@ -208,19 +201,3 @@ def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
                     deleted.append(project)
         present = [project for project in known if project not in deleted]
         yield ServerProjects(name, listed, present, deleted)
-
-
-def _check_identity(study: Study, server: Server) -> None:
-    """Refuse a server whose numbers of projects, tasks and users are not those of the study."""
-    with study.read() as connection:
-        for table in (external_projects, external_raters):
-            other = select(table.c.server).where(table.c.instance != server.identity)
-            address = connection.execute(other).scalar()
-            if address is not None:
-                raise StudyError(
-                    f"{study.folder} has ratings or projects of the Label Studio that was at "
-                    f"{address}, and {server.url} is another one or was set up anew: its users and "
-                    "projects have the same numbers and are others. Start the former one with its "
-                    "data folder, at any address. Without it, continue in a new study: `ccrs "
-                    "export` writes the responses and ratings, which `ccrs import` reads."
-                )

@@ -12,17 +12,18 @@ from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
 from annotate_ui.label_studio.annotations import Annotation, Answer, InvalidValue, likely_commas
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.projects import StoredProject, exchange, stored_scales
+from annotate_ui.label_studio.projects import StoredProject, exchange
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import LocatedAnnotation, Reveals, Revisions
 from annotate_ui.label_studio.slots import Slot, SlotClaims
 from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
+from study.base.scales import Scale
 from study.errors import StudyError
 from study.importing.marked_texts import joined_ranges, place_of
 from study.importing.readers.input_file import Advance, unseen
-from study.schema.tables import responses
+from study.schema.tables import constructs, responses
 from study.sentences import Range
 from study.study import Study
 
@@ -69,14 +70,20 @@ def pull(
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
         with study.read() as connection:
-            scales = {p.id: stored_scales(connection, p.versions) for p in on_server.present}
-        result = Pulled(
-            server.url, missing_projects=[project.number for project in on_server.missing]
-        )
+            versions = connection.execute(select(constructs)).all()
+        result = Pulled(server.url, missing_projects=[p.number for p in on_server.missing])
         steps = len(on_server.present) + 1
         fetched = []
         for number, project in enumerate(on_server.present, 1):
-            reader = AnnotationReader(project.controls, scales[project.id])
+            # Values are checked against the scales that were pushed.
+            scales = {
+                row.key: Scale(
+                    min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
+                )
+                for row in versions
+                if project.versions.get(row.key) == row.version
+            }
+            reader = AnnotationReader(project.controls, scales)
             fetched.append((project, _fetched(server, project, reader, result)))
             progress(number, steps)
         users = {annotation.user for _, made in fetched for annotation in made}
@@ -99,7 +106,7 @@ def storing(
         # Before the writing transaction, so that other raters can save while the owner decides.
         with study.read() as connection:
             people = Raters(connection, server.url, server.identity)
-            others = sorted({*people.without_account()} - {*codes.values()})
+            others = sorted(people.without_account() - {*codes.values()})
         known = people.by_user.keys() | codes.keys()
         new = sorted(user for user in users if user is not None and user not in known)
         if new and others:
@@ -195,17 +202,13 @@ class AnnotationStore:
             by_response = task_names(self._connection, project.stage)
             named = {name: response for response, name in by_response.items()}
             found += [(project, one, named.get(one.name or "")) for one in annotations]
+        located = []
         # Raters are looked up in this order, so that new ones are added in the order of rating.
-        found.sort(key=lambda row: (row[1].created, row[1].number))
-        return [
-            LocatedAnnotation(
-                *(project, annotation, response),
-                self._revisions.rater(project, annotation.number)
-                if annotation.user is None
-                else self._raters.rater_of(annotation.user),
-            )
-            for project, annotation, response in found
-        ]
+        for row in sorted(found, key=lambda row: (row[1].created, row[1].number)):
+            user, earlier = row[1].user, self._revisions.rater(row[0], row[1].number)
+            rater = earlier if user is None else self._raters.rater_of(user)
+            located.append(LocatedAnnotation(*row, rater))
+        return located
 
     def _slots_of_deleted(
         self, projects: Fetched, counted: Sequence[LocatedAnnotation]
@@ -224,7 +227,7 @@ class AnnotationStore:
         ids = {project.id for project, _ in projects}
         return [
             slot
-            for slot in self._claims.slots()
+            for slot in self._claims.own.values()
             if self._revisions.project(slot) in ids
             and (slot.rater_id, slot.task_key) not in present
             and slot.task_key not in unnamed
@@ -241,7 +244,7 @@ class AnnotationStore:
             return reasons.DUPLICATE
         if rater_id in self._raters.left:
             return reasons.LEFT
-        slot = self._claims.slot_of(rater_id, key)
+        slot = self._claims.own.get((rater_id, key))
         rated = self._revisions.active(slot)
         elsewhere = self._claims.on_other_channels(rater_id, key)
         if elsewhere - rated - self._revisions.active(slot, "marks") == key[1]:

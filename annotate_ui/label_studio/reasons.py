@@ -80,11 +80,6 @@ def left_out_as(raw: Any, taken: Mapping[str, str]) -> str | None:
     return next((LEFT_OUT[kind] for kind in kinds_of(raw) if not taken.get(kind)), None)
 
 
-def is_reference(raw: Any, taken: Mapping[str, str]) -> bool:
-    """Whether the caller takes an annotation as the reference and not as a rating."""
-    return any(taken.get(kind) == REFERENCE for kind in kinds_of(raw))
-
-
 def predictions_of(task: Mapping[str, Any]) -> list[Any]:
     """Return a task's predictions in the form of annotations, which nobody completed."""
     made = task.get("predictions")

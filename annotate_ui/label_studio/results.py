@@ -154,17 +154,6 @@ class Pulled(_Result):
     """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
     warnings: list[str] = field(default_factory=list)
 
-    def count(self, kind: str, status: str, *, is_new: bool) -> None:
-        """Count a revision of a value or of marks."""
-        if kind == "marks":
-            self.marks += 1
-        elif status == "withdrawn":
-            self.withdrawn += 1
-        else:
-            self.new += is_new
-            self.changed += not is_new
-            self.skipped += status == "skipped"
-
     def add(self, report: ImportReport, annotations: int) -> None:
         """Add what the import of a project counted; values are also preferences and marks."""
         self.annotations += annotations

@@ -30,6 +30,7 @@ from study.types import Sees
 
 # The server sets both times of an annotation that was never edited this close to each other.
 _SAME_MOMENT = timedelta(seconds=2)
+_A_DAY = 86_400
 
 
 class _Shown(NamedTuple):
@@ -65,7 +66,11 @@ class Reveals:
         for slot, project, annotation in filled:
             if (slot.id, project.stage) not in stored:
                 stored.add((slot.id, project.stage))
-                at, fields = _shown_at(annotation), list(project.fields)
+                at, fields, lead = annotation.created, list(project.fields), annotation.lead_seconds
+                # When the task was opened, or submitted if that is unknown: an edit adds to it.
+                edited = annotation.updated - at > _SAME_MOMENT
+                if lead is not None and lead <= _A_DAY and not edited:
+                    at -= timedelta(seconds=lead)
                 shown = _Shown(slot.id, project.stage, slot.repeat, at, fields)
                 self._shown[slot.rater_id, slot.query_id].append(shown)
                 place = {"assignment_id": slot.id, "stage": project.stage}
@@ -90,14 +95,6 @@ class Reveals:
             "after_reveal": any(later),
             "seen_more": not fields.issubset(project.fields),
         }
-
-
-def _shown_at(annotation: Annotation) -> datetime:
-    """Return when a task was opened, or submitted if that is unknown: an edit adds to its time."""
-    edited = annotation.updated - annotation.created > _SAME_MOMENT
-    if annotation.lead_seconds is None or edited or annotation.lead_seconds > 86_400:
-        return annotation.created
-    return annotation.created - timedelta(seconds=annotation.lead_seconds)
 
 
 # Columns in which revisions differ. The annotation is one of them: it identifies the rater once
@@ -251,7 +248,14 @@ class Revisions(EarlierAnswers):
         if previous is not None and _content(previous) == _content(row):
             self._result.unchanged += row.kind == "value"
             return
-        self._result.count(row.kind, row.status, is_new=previous is None)
+        result, is_new = self._result, previous is None
+        if row.kind == "marks":
+            result.marks += 1
+        elif row.status == "withdrawn":
+            result.withdrawn += 1
+        else:
+            result.new, result.changed = result.new + is_new, result.changed + (not is_new)
+            result.skipped += row.status == "skipped"
         place = {"assignment_id": slot, "config_hash": self._study.config_hash}
         revision = 1 if previous is None else previous.revision + 1
         self._rows.append({**row.model_dump(), **place, "revision": revision})

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey, stored_projects
@@ -41,22 +41,22 @@ class Slot:
         return self.response_id, frozenset(self.construct_keys)
 
 
-def _assigned() -> Select[Any]:
+def _slots(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot]:
+    """Return slots of this channel in their order."""
     t = assignments
-    return (
+    rows: Any = connection.execute(
         select(
             *(t.c.id, t.c.rater_id, t.c.response_id, responses.c.query_id, t.c.construct_keys),
             *(t.c.repeat, is_live().label("live"), is_further().label("further")),
         )
         .join_from(t, responses, t.c.response_id == responses.c.id)
-        .where(t.c.channel == CHANNEL)
+        .where(t.c.channel == CHANNEL, *conditions)
         .order_by(t.c.position, t.c.id)
     )
-
-
-def _slot(row: Any) -> Slot:
-    changed = {"construct_keys": tuple(row.construct_keys), "further": bool(row.further)}
-    return Slot(**{**row._mapping, **changed})
+    return [
+        Slot(slot, rater, response, query, tuple(keys), repeat, bool(live), bool(further))
+        for slot, rater, response, query, keys, repeat, live, further in rows
+    ]
 
 
 def slots(connection: Connection, study: Study) -> list[Slot]:
@@ -66,7 +66,7 @@ def slots(connection: Connection, study: Study) -> list[Slot]:
     of its constructs, and for each stage of the others. The fields of a stage are those that the
     project's own pages would show.
     """
-    assigned = connection.execute(_assigned().where(is_live())).all()
+    assigned = _slots(connection, is_live())
     together: dict[int, frozenset[str]] = defaultdict(frozenset)
     for row in assigned:
         together[row.response_id] |= {*row.construct_keys}
@@ -84,7 +84,7 @@ def slots(connection: Connection, study: Study) -> list[Slot]:
         for part in [*asked] or [keys]:
             stage = next((by_key[key] for key in part if key in by_key), None)
             own = tuple(key for key in row.construct_keys if key in part)
-            result.append(replace(_slot(row), stage=stage, construct_keys=own))
+            result.append(replace(row, stage=stage, construct_keys=own))
     return result
 
 
@@ -107,15 +107,10 @@ def ready(slots: Sequence[Slot], rated: set[int]) -> list[tuple[Slot, Stage]]:
     since the project's own pages show the stages to each rater separately.
     """
     staged = [(slot, slot.stage) for slot in slots if slot.stage is not None]
-    waiting: dict[int, int] = defaultdict(lambda: _LAST)
-    for slot, stage in staged:
-        if slot.id not in rated:
-            waiting[slot.query_id] = min(waiting[slot.query_id], stage.number)
-    return [(slot, stage) for slot, stage in staged if waiting[slot.query_id] >= stage.number]
-
-
-_LAST = 99
-"""Later than any stage."""
+    # The later stages of a query wait for the earliest one that has an unrated slot.
+    open_stages = {(slot.query_id, stage.number) for slot, stage in staged if slot.id not in rated}
+    first = dict(sorted(open_stages, reverse=True))
+    return [(slot, stage) for slot, stage in staged if stage.number <= first.get(slot.query_id, 99)]
 
 
 class SlotClaims:
@@ -124,23 +119,18 @@ class SlotClaims:
     def __init__(self, connection: Connection, study: Study) -> None:
         self._connection, self._study = connection, study
         self._by_response: dict[int, list[Slot]] = defaultdict(list)
-        self._own: dict[tuple[int | None, TaskKey], Slot] = {}
-        rows = connection.execute(_assigned()).all()
+        self.own: dict[tuple[int | None, TaskKey], Slot] = {}
+        """The slots that have a rater, by rater and task."""
         # Live slots come first. A rater whose slot was replaced still has that one.
-        for row in sorted(rows, key=lambda row: not row.live):
-            slot = _slot(row)
+        for slot in sorted(_slots(connection), key=lambda slot: not slot.live):
             self._by_response[slot.response_id].append(slot)
             if slot.rater_id is not None:
-                self._own.setdefault((slot.rater_id, slot.task_key), slot)
-        self._other_channels = self._constructs_on_other_channels()
-
-    def slots(self) -> list[Slot]:
-        """Return every slot that has a rater."""
-        return list(self._own.values())
-
-    def slot_of(self, rater_id: int, task_key: TaskKey) -> Slot | None:
-        """Return the slot that the rater already has."""
-        return self._own.get((rater_id, task_key))
+                self.own.setdefault((slot.rater_id, slot.task_key), slot)
+        t = assignments
+        elsewhere = t.c.channel != CHANNEL, t.c.rater_id.is_not(None), t.c.purpose.in_(MEASURING)
+        columns = select(t.c.rater_id, t.c.response_id, t.c.construct_keys)
+        rows = connection.execute(columns.where(*elsewhere, is_live()))
+        self._other_channels = {(*place, key) for *place, keys in rows for key in keys}
 
     def on_other_channels(self, rater_id: int | None, task_key: TaskKey) -> set[str]:
         """Return the constructs of this response that the rater has on another channel."""
@@ -155,11 +145,11 @@ class SlotClaims:
         """
         if not slot.live:
             return
-        self._own[slot.rater_id, slot.task_key] = self._set(slot, live=False, released_at=now())
-        for other in self.slots():
+        self.own[slot.rater_id, slot.task_key] = self._set(slot, live=False, released_at=now())
+        for other in list(self.own.values()):
             if other.further and other.task_key == slot.task_key and has_values(other):
                 taken = self._set(other, live=True, released_at=None, replaces_id=slot.id)
-                self._own[other.rater_id, other.task_key] = replace(taken, further=False)
+                self.own[other.rater_id, other.task_key] = replace(taken, further=False)
                 return
         self._copy(slot, slot.construct_keys, None, replaces_id=slot.id)
 
@@ -169,7 +159,7 @@ class SlotClaims:
         A rater whose slot was replaced gets an open one, unless their slot still `has_values`;
         without an open slot they continue in their own.
         """
-        own = self._own.get((rater_id, task_key))
+        own = self.own.get((rater_id, task_key))
         if own is not None and (own.live or has_values):
             return own
         response, keys = task_key
@@ -182,7 +172,7 @@ class SlotClaims:
             own = self._copy(planned[0], keys, rater_id, released_at=at, created_at=at)
             own = replace(own, live=False, further=True)
         if own is not None:
-            self._own[rater_id, task_key] = own
+            self.own[rater_id, task_key] = own
         return own
 
     def _take(self, slot: Slot, rater_id: int, keys: frozenset[str]) -> Slot:
@@ -216,10 +206,3 @@ class SlotClaims:
         self._connection.execute(row)
         known = {name: value for name, value in values.items() if hasattr(slot, name)}
         return replace(slot, live=live, **known)
-
-    def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
-        t = assignments
-        elsewhere = t.c.channel != CHANNEL, t.c.rater_id.is_not(None), t.c.purpose.in_(MEASURING)
-        columns = t.c.rater_id, t.c.response_id, t.c.construct_keys
-        rows = self._connection.execute(select(*columns).where(*elsewhere, is_live()))
-        return {(row.rater_id, row.response_id, key) for row in rows for key in row.construct_keys}

@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.annotations import as_integer
 from study.errors import Fault, nearest
-from study.importing.formats.responses import (
-    FIELDS as OF_RESPONSES,
-    response_row,
-)
+from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.importers import FormatOptions
 from study.importing.message_text import answer_text
 from study.importing.readers.cells import blank
@@ -27,13 +24,9 @@ FIELDS: Fields = {
     # Label Studio's templates for rankings and comparisons call a query prompt.
     "query": (*OF_RESPONSES["query"], "prompt"),
     "response_id": ("response_id", "item_id"),
-    "response_a": ("response_a",),
-    "response_b": ("response_b",),
     "text_a": ("text_a", "answer_a", "answer1"),
     "text_b": ("text_b", "answer_b", "answer2"),
-    "system_a": ("system_a",),
-    "system_b": ("system_b",),
-    "items": ("items",),
+    **{name: (name,) for name in ("response_a", "response_b", "system_a", "system_b", "items")},
 }
 DIALOGUES = ("messages", "dialogue", "dialog", "conversation", "chat")
 """Fields with a dialogue, as Label Studio's controls Chat and Paragraphs show it."""
@@ -52,6 +45,27 @@ class ResponseName(NamedTuple):
     query_id: str | None
     system: str | None = None
 
+
+_LACKING = {
+    "preference": (
+        "does not name the responses that were compared",
+        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
+        "response_b; or their texts, text_a and text_b, and that of the query.",
+    ),
+    "ranking": (
+        "does not have the list that was ranked",
+        "Name the list items, whose objects have an id and a text (or response_id), and the query, "
+        "such as with --column replies=items.",
+    ),
+    "number": (
+        "has neither the id of a response nor its texts",
+        "Name the texts question (or query) and response (or answer), or a dialogue (messages with "
+        "role and content) in which an assistant answers, or identify a response of "
+        "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
+        "gives a field of the task another name.",
+    ),
+}
+"""Kind of control to what a task lacks for its results, and the remedy."""
 
 _Compared = tuple[str | None, str, Any, Any, Any]
 """Id of a response, name in results, number in the task, text and system."""
@@ -76,6 +90,19 @@ class TaskContent:
     def number(self) -> int:
         """The task's number in Label Studio."""
         return int(self.record.cells["id"])
+
+    def unplaced(self, kinds: Iterable[str]) -> Fault | None:
+        """Return a fault if the task does not name the responses that its results are of.
+
+        `kinds` are those of the controls that have results.
+        """
+        named = {*self.compared, *(() if self.rated is None else ("number",))}
+        for kind in (kind for kind in kinds if kind not in named):
+            problem, remedy = _LACKING[kind]
+            listed = quoted_names(self.fields) or "none"
+            problem = f"task {self.record.cells['id']} {problem}. Its fields: {listed}."
+            return Fault(problem, remedy, self.record.number)
+        return None
 
 
 class TaskReader:
@@ -113,24 +140,38 @@ class TaskReader:
                     f"Correct or leave out --column {name}={meaning}.",
                 )
         if unusable is not None and not others:
-            yield _all_unusable(*unusable)
+            why, first = unusable
+            names = f"{_SPEAKERS[0]} (or {' or '.join(_SPEAKERS[1:])})"
+            remedy = (
+                f"Messages whose {names} is one of {', '.join(sorted(_ASSISTANTS))} are an "
+                "assistant's: give it one of these names."
+                if why == NO_ANSWER
+                else "Add the question as a message before it."
+            )
+            problem = f"no task can be used: {why}, such as task {first.cells['id']}."
+            yield Fault(problem, remedy, first.number)
 
     def _read(self, record: Record) -> TaskContent | Fault | str:
         """Return the content of a task, or why its dialogue has no response."""
         task = record.cells
-        problem = _problem(task)
-        if problem is not None:
-            return Fault(*problem, record.number)
+        data = task.get("data")
+        if not isinstance(data, dict) or as_integer(task.get("id")) is None:
+            lacking = "number" if isinstance(data, dict) else "data"
+            return Fault(f"the task has no {lacking}.", "Export the project again.", record.number)
+        if NAME in data:
+            remedy = "Read its ratings with ccrs label-studio pull."
+            return Fault("the task was pushed by ccrs label-studio push.", remedy, record.number)
         data, unusable = self._without_dialogue(self._rename(task["data"]))
         self._fields.update(dict.fromkeys(task["data"]))
-        cells = self._reader.cells(Record(record.number, _with_id(data, task["id"])))
+        identified, has_id = _identified(data, task["id"])
+        cells = self._reader.cells(Record(record.number, identified))
         content = TaskContent(record, cells, tuple(task["data"]))
         column = cells.column("response")
         # A response may be empty.
         has_texts = cells.has("query") and column is not None and data[column] is not None
         if has_texts:
             content.rows += response_row(cells, self._options)
-        if has_texts or _has_id(data):
+        if has_texts or has_id:
             content.rated = ResponseName(
                 cells.key("response_id"), cells.key("query_id"), cells.key("system")
             )
@@ -188,8 +229,11 @@ class TaskReader:
 
     def _compare(self, content: TaskContent, kind: str, compared: Sequence[_Compared]) -> None:
         """Add responses that are compared, if each has an id or its texts."""
-        cells, query = content.cells, _query_id(content.cells)
-        has_query = cells.has("query")
+        cells = content.cells
+        query, has_query = cells.key("query_id"), cells.has("query")
+        if query is None and (text := cells.text("query")):
+            # A query without an id gets the one that its text gives it.
+            query = f"q-{digest(text.encode()).hex()[:12]}"
         if query is None or any(
             o is None and (t is None or not has_query) for o, *_, t, _ in compared
         ):
@@ -216,19 +260,6 @@ def _messages(dialogue: Any) -> list[tuple[str, str]]:
     return messages
 
 
-def _problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
-    if not isinstance(task.get("data"), dict):
-        return "the task has no data.", "Export the project again."
-    if as_integer(task.get("id")) is None:
-        return "the task has no number.", "Export the project again."
-    if NAME in task["data"]:
-        return (
-            "the task was pushed by ccrs label-studio push.",
-            "Read its ratings with ccrs label-studio pull.",
-        )
-    return None
-
-
 def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     """Whether the data of a task name two responses to compare, and none to rate."""
     data = task.get("data")
@@ -240,80 +271,12 @@ def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     return (has("response_a", "response_b") or has("text_a", "text_b")) and not has("response")
 
 
-def _query_id(cells: RecordCells) -> str | None:
-    """Return the id of the task's query; one without an id gets that which its text gives it."""
-    key, text = cells.key("query_id"), cells.text("query")
-    if key is not None or not text:
-        return key
-    return f"q-{digest(text.encode()).hex()[:12]}"
-
-
-def _has_id(data: Mapping[str, Any]) -> bool:
-    """Whether a task's data identify the response."""
-
-    def has(field: str) -> bool:
-        names = FIELDS[field]
-        return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
-
-    return has("response_id") or (has("query_id") and has("system"))
-
-
-def _with_id(data: dict[str, Any], task: Any) -> dict[str, Any]:
-    """Return a task's data with a response_id, if they do not identify the response."""
+def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], bool]:
+    """Return a task's data with an id of the response, and whether they identify it themselves."""
     # A blank field would hide another one that is not blank.
     names = FIELDS["response_id"]
-    cleaned = {
-        name: cell for name, cell in data.items() if name.casefold() not in names or not blank(cell)
-    }
-    return cleaned if _has_id(cleaned) else {**cleaned, "response_id": f"task-{task}"}
-
-
-_LACKING = {
-    "preference": (
-        "does not name the responses that were compared",
-        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
-        "response_b; or their texts, text_a and text_b, and that of the query.",
-    ),
-    "ranking": (
-        "does not have the list that was ranked",
-        "Name the list items, whose objects have an id and a text (or response_id), and the query, "
-        "such as with --column replies=items.",
-    ),
-    "number": (
-        "has neither the id of a response nor its texts",
-        "Name the texts question (or query) and response (or answer), or a dialogue (messages with "
-        "role and content) in which an assistant answers, or identify a response of "
-        "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
-        "gives a field of the task another name.",
-    ),
-}
-"""Kind of control to what a task lacks for its results, and the remedy."""
-
-
-def unplaced(content: TaskContent, kinds: Iterable[str]) -> Fault | None:
-    """Return a fault if a task does not name the responses that its results are of.
-
-    `kinds` are those of the controls that have results.
-    """
-    named = {*content.compared, *(() if content.rated is None else ("number",))}
-    for kind in kinds:
-        if kind not in named:
-            problem, remedy = _LACKING[kind]
-            listed = quoted_names(content.fields) or "none"
-            task = content.record.cells["id"]
-            return Fault(
-                f"task {task} {problem}. Its fields: {listed}.", remedy, content.record.number
-            )
-    return None
-
-
-def _all_unusable(why: str, first: Record) -> Fault:
-    """Return the fault of a file whose tasks are all unusable dialogues."""
-    remedy = "Add the question as a message before it."
-    if why == NO_ANSWER:
-        remedy = (
-            f"Messages whose {_SPEAKERS[0]} (or {' or '.join(_SPEAKERS[1:])}) is one of "
-            f"{', '.join(sorted(_ASSISTANTS))} are an assistant's: give it one of these names."
-        )
-    problem = f"no task can be used: {why}, such as task {first.cells['id']}."
-    return Fault(problem, remedy, first.number)
+    cleaned = {n: cell for n, cell in data.items() if n.casefold() not in names or not blank(cell)}
+    given = {name.casefold() for name, cell in cleaned.items() if not blank(cell)}
+    own, query, system = (given & {*FIELDS[n]} for n in ("response_id", "query_id", "system"))
+    has_id = bool(own or (query and system))
+    return cleaned if has_id else {**cleaned, "response_id": f"task-{task}"}, has_id

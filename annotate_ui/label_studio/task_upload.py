@@ -27,7 +27,6 @@ from annotate_ui.label_studio.results import Pushed, PushedProject
 from study.facts.current_responses import passages_of_responses, response_contents
 from study.progress_bar import Advance
 from study.schema.tables import external_tasks, queries, responses
-from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
@@ -56,16 +55,12 @@ class ServerTask(NamedTuple):
     """Whether it has an annotation or a draft."""
 
 
-def constructs_of(study: Study, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
-    """Return the constructs of a kind of project that study.toml has."""
-    return [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
-
-
 def page_of(study: Study, kind: ProjectKind | StoredProject) -> Configuration:
     """Return the page of a kind of project, as study.toml describes it now."""
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    return configuration(kind.fields, constructs_of(study, kind), versions)
+    constructs = [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
+    return configuration(kind.fields, constructs, versions)
 
 
 @dataclass
@@ -156,7 +151,8 @@ class TaskSender:
         number = next((one.id for one in listed if mark in one.description), None)
         is_new = number is None
         if number is None:
-            constructs = constructs_of(self.study, kind)
+            specs = self.study.config.constructs
+            constructs = [spec for spec in specs if spec.key in kind.construct_keys]
             names = ", ".join(spec.name for spec in constructs)
             place = f"Stage {kind.stage} of {self.title}: {names}."
             number = self.server.create_project(

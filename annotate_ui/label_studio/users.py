@@ -65,7 +65,7 @@ class Raters:
                 continue
             if rater_id is None and code in machine_names(self.connection):
                 raise StudyError(f"{code!r} is the name of a judge or metric; choose another.")
-            self._store(user, self._add(code) if rater_id is None else int(rater_id))
+            self._store(user, code, rater_id)
 
     def rater_of(self, user: int) -> int | None:
         """Return the rater that a user is, adding a new one; None: erased from the study."""
@@ -76,10 +76,10 @@ class Raters:
             while code in codes:
                 code, number = f"{PREFIX}{user}-{number}", number + 1
             self.new[code] = user
-            self._store(user, self._add(code))
+            self._store(user, code)
         return self.by_user[user]
 
-    def without_account(self) -> list[str]:
+    def without_account(self) -> set[str]:
         """Return the codes of people with ratings who are not a user of this server.
 
         They include people whose ratings were imported.
@@ -88,18 +88,18 @@ class Raters:
         codes = {row.id: row.code for row in rows}
         imported = select(scores.c.scorer).where(scores.c.scorer_kind == "human").distinct()
         people = {*codes.values(), *self.connection.execute(imported).scalars()}
-        return sorted(people - {codes[rater] for rater in self.by_user.values() if rater})
+        return people - {codes[rater] for rater in self.by_user.values() if rater}
 
-    def _add(self, code: str) -> int:
+    def _store(self, user: int, code: str, rater_id: int | None = None) -> None:
+        """Store that a user is a rater; None: a new one."""
         try:
             rater = RaterBase.model_validate({"code": code})
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise StudyError(f"Rater code {code!r}: {problem}.") from None
-        row = insert(raters).values(**rater.model_dump()).returning(raters.c.id)
-        return int(self.connection.execute(row).scalar_one())
-
-    def _store(self, user: int, rater_id: int) -> None:
+        if rater_id is None:
+            row = insert(raters).values(**rater.model_dump()).returning(raters.c.id)
+            rater_id = int(self.connection.execute(row).scalar_one())
         place = {"server": self.server, "instance": self.instance, "external_id": str(user)}
         self.connection.execute(insert(external_raters).values(**place, rater_id=rater_id))
         self.by_user[user] = rater_id
@@ -127,16 +127,16 @@ def scorers_of_users(
         scorers[user] = f"{prefix}{user}"
         faults += _same_code(user, f"{prefix}{user}", options)
     numbers = [str(user) for user in users]
-    for number, code in options.raters.items():
-        if number not in numbers:
-            faults.append(
-                Fault(
-                    f"user {number} has no annotation in this file. Its users: "
-                    f"{quoted_names(numbers) or 'none'}.",
-                    f"Correct or leave out --rater {number}={code}; import files of different "
-                    "people one by one.",
-                )
-            )
+    faults += [
+        Fault(
+            f"user {number} has no annotation in this file. Its users: "
+            f"{quoted_names(numbers) or 'none'}.",
+            f"Correct or leave out --rater {number}={code}; import files of different people one "
+            "by one.",
+        )
+        for number, code in options.raters.items()
+        if number not in numbers
+    ]
     if faults:
         raise InputError(source.path.name, faults)
     existing = sorted(

@@ -19,30 +19,11 @@ def option(name: str, part: str, value: str = "") -> str:
     return f"--{name} {quote(storable_text(f'{part}={value}'))}"
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRange:
-    """The range of a control's values, and the scale that they are mapped to."""
-
-    source: Scale
-    """With step 1 for stars."""
-    scale: Scale
-
-    def mapped(self, value: float) -> float:
-        """Return a value of the range on the construct's scale."""
-        return self.scale.converted(value, self.source)
-
-    def off_grid(self, value: float) -> str | None:
-        """Return why a value of the range is not a point of the scale; None if it is one."""
-        problem = self.scale.off_grid(self.mapped(value))
-        return problem and f"{value:g} on {self.source}: {problem}"
-
-    def fits(self) -> bool:
-        """Whether all integer steps of the range are points of the scale."""
-        if self.scale.step is None:
-            return True
-        width, source = self.scale.max - self.scale.min, self.source.max - self.source.min
-        points = width / source / self.scale.step
-        return isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
+def mapped(value: float, source: Scale, scale: Scale) -> tuple[float, str | None]:
+    """Return a value of a range on a scale, and why that is not a point of it; None if it is."""
+    on_scale = scale.converted(value, source)
+    problem = scale.off_grid(on_scale)
+    return on_scale, problem and f"{value:g} on {source}: {problem}"
 
 
 @dataclass(frozen=True)
@@ -66,14 +47,17 @@ class NumericControl:
         return None if low is None or high is None or low >= high else (low, high)
 
     @property
-    def range(self) -> ValueRange | None:
-        """The range that --scale or the project states; None: the construct's scale, or unknown."""
+    def range(self) -> Scale | None:
+        """The range that --scale or the project states; None: the construct's scale, or unknown.
+
+        With step 1 for stars.
+        """
         ends = self.stated if self.given is None else self.given
         if ends is None or (self.given is None and ends == (self.scale.min, self.scale.max)):
             return None
         low, high = ends
         integers = self.used.stars and low == int(low) and high - low >= 1
-        return ValueRange(Scale(min=low, max=high, step=1 if integers else None), self.scale)
+        return Scale(min=low, max=high, step=1 if integers else None)
 
     def unlikely(self) -> tuple[float, float] | None:
         """Return the part of the scale with all numbers, if they were probably on another range."""
@@ -137,12 +121,16 @@ class NumericControl:
                 within[0][0],
             )
 
-    def _off_grid(self, used: ValueRange) -> Iterator[Fault]:
-        within = self._within(used.source)
-        problems = [(row, used.off_grid(value)) for row, value in within]
+    def _off_grid(self, source: Scale) -> Iterator[Fault]:
+        within, step = self._within(source), self.scale.step
+        problems = [(row, mapped(value, source, self.scale)[1]) for row, value in within]
         missed = [(row, problem) for row, problem in problems if problem is not None]
+        # The points of the scale in an integer step of the range, of which there should be some.
+        width = (self.scale.max - self.scale.min) / (source.max - source.min)
+        points = 1.0 if step is None else width / step
+        fits = isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
         # Single values off the grid become missing values, each with its reason.
-        if missed and (not used.fits() or 2 * len(missed) > len(within)):
+        if missed and (not fits or 2 * len(missed) > len(within)):
             row, problem = missed[0]
             yield Fault(
                 f"values of the control {self.name!r} are not points of {self.key}: {problem}.",
