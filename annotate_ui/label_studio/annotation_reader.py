@@ -16,7 +16,7 @@ from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.annotations import (
     UNPLACED,
     Annotation,
-    Answer,
+    Given,
     InvalidValue,
     as_integer,
     choice_labels,
@@ -43,7 +43,7 @@ _PAIRWISE = {"left": -1.0, "right": 1.0}
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 Control = Mapping[str, Any]
-Read = Iterator[Answer | InvalidValue]
+Read = Iterator[Given | InvalidValue]
 Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
@@ -88,7 +88,7 @@ class AnnotationReader:
                     annotation.answers += [_answer(control, None, pair=pair) for pair in pairs]
             return annotation
         for read in self._read_results(annotation, raw.get("result") or [], compared):
-            if isinstance(read, Answer):
+            if isinstance(read, Given):
                 annotation.answers.append(read)
             else:
                 annotation.invalid.append(read)
@@ -135,7 +135,7 @@ class AnnotationReader:
 
     def _number(
         self, control: Control, value: Control, flags: tuple[str, ...]
-    ) -> Answer | InvalidValue:
+    ) -> Given | InvalidValue:
         key, number = control["construct"], number_in(value)
         if "labels" in control and "choices" in value:
             # The number of the choice that is ticked.
@@ -152,7 +152,7 @@ class AnnotationReader:
 
     def _preference(
         self, control: Control, value: Control, names: Collection[str]
-    ) -> Answer | InvalidValue:
+    ) -> Given | InvalidValue:
         key = control["construct"]
         chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
         selected = chosen[0] if len(chosen) == 1 else chosen
@@ -170,8 +170,8 @@ class AnnotationReader:
         return _answer(control, float(better), pair=(first, second))
 
 
-def _answer(control: Control, value: float | None, **more: Any) -> Answer:
-    return Answer(control["construct"], control["construct_version"], value, **more)
+def _answer(control: Control, value: float | None, **more: Any) -> Given:
+    return Given(control["construct"], control["construct_version"], value, **more)
 
 
 def _unreadable(raw: Any) -> str | None:
@@ -275,7 +275,7 @@ def _marks(control: Control, values: Sequence[Any], ticks: Sequence[Any]) -> Rea
         elif not places and unlabeled:
             continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            yield Answer(key, control["versions"][key], parts=tuple(places))
+            yield Given(key, control["versions"][key], parts=tuple(places))
 
 
 def _flags(flags: dict[str, tuple[str, ...]], control: Control, value: Control) -> Read:

@@ -126,7 +126,7 @@ class InvalidValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Given:
     """What an annotation says on a construct: a value, a preference, or marks."""
 
     construct_key: str
@@ -183,7 +183,7 @@ class Annotation:
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[Given] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
 
     @property

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_reader import typed_constructs
-from annotate_ui.label_studio.annotations import Annotation, Answer, likely_commas, storable_text
+from annotate_ui.label_studio.annotations import Annotation, Given, likely_commas, storable_text
 from annotate_ui.label_studio.export_controls import MappedControls
-from annotate_ui.label_studio.export_format import is_short
 from annotate_ui.label_studio.export_inventory import Inventory, read_inventory
 from annotate_ui.label_studio.reasons import JUDGE, PREDICTED, PREDICTIONS, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
+from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import scorers_of_users
 from study.errors import Fault, InputError
@@ -271,7 +271,7 @@ class _Export:
         """Yield a row for each answer of an annotation, and for each missing one."""
         kinds, rated = self.controls.kinds, content.rated
         skipped = "skipped" if annotation.skipped else None
-        given: dict[Any, tuple[Answer, str | None]] = {
+        given: dict[Any, tuple[Given, str | None]] = {
             (a.construct_key, a.pair, a.parts is None): (a, skipped) for a in annotation.answers
         }
         for invalid in annotation.invalid:
@@ -279,11 +279,8 @@ class _Export:
             if key is not None:
                 names = content.compared.get(kinds[key], {})
                 for pair in [None] if kinds[key] == "number" else combinations(names, 2):
-                    missing = (
-                        Answer(key, 1, pair=pair),
-                        _REASONS.get(invalid.reason, "out_of_range"),
-                    )
-                    given[key, pair, True] = missing
+                    missing = _REASONS.get(invalid.reason, "out_of_range")
+                    given[key, pair, True] = Given(key, 1, pair=pair), missing
         for answer, why in given.values():
             construct: dict[str, Any] = {"construct_key": answer.construct_key}
             who = construct | {"scorer": scorer.scorer, "scorer_kind": scorer.scorer_kind}

@@ -3,8 +3,8 @@
 Reading it takes much that no other file needs, which is loaded with the first such file.
 """
 
+from annotate_ui.label_studio.short_form import is_short
 from study.importing.importers import FileDescription, FormatOptions
-from study.importing.readers.column_layout import folded
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
 
@@ -13,16 +13,6 @@ DESCRIPTION = (
     "or JSON_MIN, CSV and TSV with annotation_id, annotator and lead_time"
 )
 TAKES = ("columns", "controls", "ranges", "raters", "rater_prefix", "annotations")
-SIGNS = {"annotation_id", "annotator", "lead_time"}
-"""Columns that every export in a short form (JSON_MIN, CSV and TSV) has."""
-
-
-def is_short(head: Head) -> bool:
-    """Whether a file is an export in a short form."""
-    columns = folded(head.columns)
-    return columns >= SIGNS and not {"construct", "value"} <= columns
-
-
 is_certain = is_short
 
 

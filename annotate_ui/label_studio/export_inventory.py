@@ -17,9 +17,9 @@ from annotate_ui.label_studio.annotations import (
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.export_format import is_short
 from annotate_ui.label_studio.reasons import PREDICTED, kinds_of, left_out_as, predictions_of
 from annotate_ui.label_studio.short_exports import tasks
+from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import names_a_pair
 from study.errors import Fault, InputError, StudyError
 from study.importing.importers import FormatOptions

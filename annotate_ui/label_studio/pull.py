@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
-from annotate_ui.label_studio.annotations import Annotation, Answer, InvalidValue, likely_commas
+from annotate_ui.label_studio.annotations import Annotation, Given, InvalidValue, likely_commas
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import StoredProject, exchange
 from annotate_ui.label_studio.results import Pulled
@@ -283,7 +283,7 @@ class AnnotationStore:
             self._revisions.add(slot, located, {**common, **content})
         self._revisions.withdraw(slot, "marks", {*slot.construct_keys} - marked, reasons.DELETED)
 
-    def _content(self, annotation: Annotation, answer: Answer, slot: Slot) -> dict[str, Any] | str:
+    def _content(self, annotation: Annotation, answer: Given, slot: Slot) -> dict[str, Any] | str:
         """Return what an answer says, by column, or why marks are not in the response."""
         if answer.parts is None:
             skip = {"status": "skipped", "reason": reasons.SKIPPED} if annotation.skipped else {}

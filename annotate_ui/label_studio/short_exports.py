@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from annotate_ui.label_studio.export_format import SIGNS, is_short
+from annotate_ui.label_studio.short_form import SIGNS, is_short
 from annotate_ui.label_studio.task_content import FIELDS
 from study.errors import Fault
 from study.importing.importers import FormatOptions
