@@ -69,13 +69,13 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
     for row in connection.execute(select(external_tasks)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
     rows = connection.execute(select(external_projects).order_by(external_projects.c.id))
-    of_kind = [row for row in rows if (row.following is not None) == followed]
     return [
         StoredProject(
             *(row.id, int(row.external_id), row.stage, tuple(row.fields), row.controls),
             *(row.overlap, tasks.get(row.id, {}), row.following),
         )
-        for row in of_kind
+        for row in rows
+        if (row.following is not None) == followed
     ]
 
 

@@ -102,8 +102,7 @@ def push(
         given, default = study.config.design, DesignSpec()
         changed = (name for name in _OF_OWN_PAGES if getattr(given, name) != getattr(default, name))
         result.ignored_settings = list(changed)
-        named = title or study.config.name
-        sender = TaskSender(study, server, on_server, named, result, progress)
+        sender = TaskSender(study, server, on_server, title or study.config.name, result, progress)
         # Projects with an earlier version of a construct, with what nobody has touched there.
         outdated: list[tuple[StoredProject, set[int]]] = []
         with study.read() as connection:

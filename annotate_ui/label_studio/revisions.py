@@ -30,7 +30,8 @@ from study.types import Sees
 
 # The server sets both times of an annotation that was never edited this close to each other.
 _SAME_MOMENT = timedelta(seconds=2)
-_A_DAY = 86_400
+# Rows are written in batches of this size, which bounds memory.
+_BATCH = 2000
 
 
 class _Shown(NamedTuple):
@@ -69,7 +70,7 @@ class Reveals:
                 at, fields, lead = annotation.created, list(project.fields), annotation.lead_seconds
                 # When the task was opened, or submitted if that is unknown: an edit adds to it.
                 edited = annotation.updated - at > _SAME_MOMENT
-                if lead is not None and lead <= _A_DAY and not edited:
+                if lead is not None and lead <= 86_400 and not edited:
                     at -= timedelta(seconds=lead)
                 shown = _Shown(slot.id, project.stage, slot.repeat, at, fields)
                 self._shown[slot.rater_id, slot.query_id].append(shown)
@@ -105,6 +106,7 @@ _CONTENT = (
 )
 # What a withdrawn revision has of the one before.
 _KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
+_READ = {"assignment_id", "construct_key", "kind", "revision", "channel", *_CONTENT, *_KEPT}
 
 
 class EarlierAnswers:
@@ -125,7 +127,7 @@ class EarlierAnswers:
             if row.external_id is not None and row.rater_id is not None:
                 self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
         rows: Any = connection.execute(
-            select(t, a.c.rater_id)
+            select(*(t.c[name] for name in _READ), a.c.rater_id)
             .join_from(t, a, t.c.assignment_id == a.c.id)
             .where(a.c.channel == CHANNEL, t.c.kind.in_(["value", "marks"]))
             .order_by(t.c.id)
@@ -259,6 +261,9 @@ class Revisions(EarlierAnswers):
         place = {"assignment_id": slot, "config_hash": self._study.config_hash}
         revision = 1 if previous is None else previous.revision + 1
         self._rows.append({**row.model_dump(), **place, "revision": revision})
+        if len(self._rows) == _BATCH:
+            self._connection.execute(insert(rater_answers), self._rows)
+            self._rows = []
 
     def flush(self) -> None:
         """Write everything, of the rejected values those that no earlier pull stored."""

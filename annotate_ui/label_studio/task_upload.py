@@ -151,8 +151,7 @@ class TaskSender:
         number = next((one.id for one in listed if mark in one.description), None)
         is_new = number is None
         if number is None:
-            specs = self.study.config.constructs
-            constructs = [spec for spec in specs if spec.key in kind.construct_keys]
+            constructs = [s for s in self.study.config.constructs if s.key in kind.construct_keys]
             names = ", ".join(spec.name for spec in constructs)
             place = f"Stage {kind.stage} of {self.title}: {names}."
             number = self.server.create_project(

@@ -37,8 +37,7 @@ class Raters:
         self.left = departures(self.connection).keys()
         t = external_raters
         of_server = select(t.c.external_id, t.c.rater_id).where(t.c.instance == self.instance)
-        rows = self.connection.execute(of_server)
-        self.by_user = {int(row.external_id): row.rater_id for row in rows}
+        self.by_user = {int(user): rater for user, rater in self.connection.execute(of_server)}
 
     def assign(self, codes: Mapping[int, str]) -> None:
         """Assign raters to users in advance; unknown raters are added.
