@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,7 @@ from study.text import shell_word
 _TITLE = click.option(
     "--title",
     metavar="TEXT",
-    help="Name of the projects, shortened to 30 characters. Default: that of the last project "
-    "pushed, else the study's name.",
+    help="Name of the projects, shortened to 30 characters. Default: the study's name.",
 )
 _RATER = click.option(
     "--rater",
@@ -88,8 +89,7 @@ def push_command(place: ServerPlace, title: str | None, items: Path | None, as_j
       ccrs label-studio push my-study --token-file ~/.label-studio-token
       ccrs label-studio push my-study --items largest-disagreements.csv
     """
-    from annotate_ui.label_studio.push import push
-    from annotate_ui.label_studio.stated_responses import push_stated
+    from annotate_ui.label_studio.push import push, push_stated
 
     with place.opened() as (study, server):
         if items is not None:
@@ -162,28 +162,30 @@ def sync_command(
       ccrs label-studio sync my-study --url http://127.0.0.1:8080
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.pull import Round, sync_once
+    from annotate_ui.label_studio.projects import stored_projects
+    from annotate_ui.label_studio.pull import pull
+    from annotate_ui.label_studio.push import push
 
     people = _codes(raters)
     with place.opened() as (study, server):
         settings = study.config_hash
 
-        def round_once() -> Round:
-            return sync_once(
-                study, server, raters=people, confirm_new_raters=_confirm_new_raters, title=title
-            )
-
-        def lines(done: Round) -> list[str]:
+        def round_once() -> list[str]:
+            """Pull, then push: the ratings that were pulled open the next stage of their query."""
             nonlocal settings
-            settings = _report_edits(place.folder, settings)
             shown = []
-            if done.pulled is not None and done.pulled.stored_anything:
-                shown += pulled_lines(done.pulled)
-            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
-                shown += pushed_lines(done.pushed)
+            with study.read() as connection:
+                projects = stored_projects(connection)
+            if projects:
+                pulled = pull(study, server, raters=people, confirm_new_raters=_confirm_new_raters)
+                shown += pulled_lines(pulled) if pulled.stored_anything else []
+            pushed = push(study, server, title=title)
+            if pushed.tasks or pushed.deleted or pushed.missing_projects:
+                shown += pushed_lines(pushed)
+            settings = _report_edits(place.folder, settings)
             return shown
 
-        _repeat(round_once, lines, rounds=rounds)
+        _repeat(round_once, rounds=rounds)
         click.echo(f"Next: ccrs report {shell_word(place.folder)}")
 
 
@@ -224,7 +226,7 @@ def follow_command(
       ccrs label-studio follow my-study --watch
     """
     from annotate_ui.label_studio.follow import FollowOptions, follow
-    from annotate_ui.label_studio.results import Followed
+    from annotate_ui.label_studio.results import Pulled
     from study.errors import InputError
 
     named = names.read()
@@ -236,7 +238,7 @@ def follow_command(
     codes = {int(user): code for user, code in people.items() if code}
     with place.opened() as (study, server):
 
-        def pull_followed(*project: Any) -> Followed:
+        def pull_followed(*project: Any) -> Pulled:
             return follow(
                 study, server, *project, raters=codes, confirm_new_raters=_confirm_new_raters
             )
@@ -245,30 +247,43 @@ def follow_command(
         next_step = [] if watch else [f"Next: ccrs report {shell_word(place.folder)}"]
         print_result(done.as_json(), [*followed_lines(done), *next_step], as_json)
         if watch:
-            _repeat(
-                pull_followed,
-                lambda done: followed_lines(done) if done.stored_anything else [],
-                waits_for=(InputError,),
-            )
+
+            def round_once() -> list[str]:
+                done = pull_followed()
+                return followed_lines(done) if done.stored_anything else []
+
+            _repeat(round_once, waits_for=(InputError,))
 
 
 def _repeat(
-    run_round: Callable[[], Any],
-    lines: Callable[[Any], list[str]],
-    **options: Any,
+    run_round: Callable[[], list[str]],
+    *,
+    rounds: int | None = None,
+    waits_for: tuple[type[Exception], ...] = (),
 ) -> None:
-    """Run rounds until interrupted, and print the lines about each."""
-    from annotate_ui.label_studio.pull import repeat
+    """Run rounds at an interval until interrupted, or so many, and print the lines about each.
+
+    A server that cannot be reached is reported and tried again in the next round, and so are errors
+    of the kinds `waits_for`.
+    """
+    from annotate_ui.label_studio.client import ServerError
     from study.errors import StudyError
 
-    def report(done: Any) -> None:
-        if isinstance(done, StudyError):
-            click.echo(f"Waiting: {done}", err=True)
-        elif shown := lines(done):
-            click.echo("\n".join(shown))
-
     try:
-        repeat(run_round, PAUSE, report, **options)
+        for done in count(1):
+            try:
+                shown = run_round()
+            except StudyError as error:
+                is_temporary = isinstance(error, ServerError) and error.is_temporary
+                if not (is_temporary or isinstance(error, waits_for)):
+                    raise
+                click.echo(f"Waiting: {error}", err=True)
+            else:
+                if shown:
+                    click.echo("\n".join(shown))
+            if done == rounds:
+                return
+            time.sleep(PAUSE)
     except KeyboardInterrupt:
         click.echo("Stopped. Everything that was pulled and sent is stored.")
 

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from study.text import counted, shell_word
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Followed, Pulled, Pushed, StatedProject
+    from annotate_ui.label_studio.results import Pulled, Pushed, Rejection, StatedProject
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
+_SENT_AGAIN = (
+    "are no longer on the server. Ratings that were pulled stay; push sends unrated responses "
+    "again."
+)
 
 
 def pushed_lines(done: Pushed) -> list[str]:
@@ -33,7 +37,7 @@ def pushed_lines(done: Pushed) -> list[str]:
             "backup, or a copy of it was pushed. Their ratings are not pulled; export them in "
             "Label Studio before you delete the projects.",
         ),
-        *_missing(done.missing_projects),
+        *_projects(done.missing_projects, _SENT_AGAIN),
         *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
     ]
 
@@ -53,63 +57,47 @@ def stated_lines(projects: list[StatedProject], place: str) -> list[str]:
     ]
 
 
-def pulled_lines(done: Pulled) -> list[str]:
-    """Return the messages about a pull."""
-    lines = [
+def pulled_lines(done: Pulled, kept: str = _SENT_AGAIN) -> list[str]:
+    """Return the messages about what was pulled; `kept` says what becomes of deleted projects."""
+    return [
         f"{counted(done.new, 'new value')}, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {counted(done.annotations, 'annotation')}.",
-        *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
-        *_missing(done.missing_projects),
-        *done.counts(),
-        *(f"User {user} is rater {code}." for code, user in done.raters.items()),
-    ]
-    if done.rejected:
-        lines.append(
-            f"{counted(len(done.rejected), 'value was', 'values were')} rejected, "
-            f"{done.rejected_new:,} of them new:"
-        )
-    for row in done.rejected[:SHOWN]:
-        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
-        lines.append(f"  {place or 'a task'}: {(row.value or 'missing')[:60]}: {row.reason}")
-    if len(done.rejected) > SHOWN:
-        lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
-    if done.doubtful:
-        lines.append(
-            f"{counted(len(done.doubtful), 'value is', 'values are')} stored that a decimal "
-            "comma explains, which the field of Label Studio drops; ask the rater, and correct "
-            "them there:"
-        )
-    for row in done.doubtful[:SHOWN]:
-        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
-        lines.append(f"  {place}: {row.value}: {row.reason}")
-    if len(done.doubtful) > SHOWN:
-        lines.append(f"  and {len(done.doubtful) - SHOWN:,} more; --json lists all.")
-    return lines
-
-
-def followed_lines(done: Followed) -> list[str]:
-    """Return the messages about following projects."""
-    return [
-        f"{counted(done.new, 'new value')}, {done.changed:,} changed, "
-        f"{done.withdrawn:,} withdrawn, {done.unchanged:,} unchanged; "
-        f"from {counted(done.annotations, 'annotation')}.",
         *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
         *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
         *(f"Accepted: {rule} ({count:,})." for rule, count in done.rules.items()),
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
-        *_projects(done.missing_projects, "are no longer on the server. Their values stay."),
+        *_projects(done.missing_projects, kept),
+        *done.counts(),
         *(f"User {user} is rater {code}." for code, user in done.raters.items()),
+        *_listed(
+            done.rejected,
+            f"{counted(len(done.rejected), 'value was', 'values were')} rejected, "
+            f"{done.rejected_new:,} of them new:",
+        ),
+        *_listed(
+            done.doubtful,
+            f"{counted(len(done.doubtful), 'value is', 'values are')} stored that a decimal "
+            "comma explains, which the field of Label Studio drops; ask the rater, and correct "
+            "them there:",
+        ),
         *(f"Warning: {warning}" for warning in done.warnings),
     ]
 
 
+def followed_lines(done: Pulled) -> list[str]:
+    """Return the messages about following projects."""
+    return pulled_lines(done, "are no longer on the server. Their values stay.")
+
+
+def _listed(values: list[Rejection], heading: str) -> list[str]:
+    lines = [heading] if values else []
+    for row in values[:SHOWN]:
+        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
+        lines.append(f"  {place or 'a task'}: {(row.value or 'missing')[:60]}: {row.reason}")
+    if len(values) > SHOWN:
+        lines.append(f"  and {len(values) - SHOWN:,} more; --json lists all.")
+    return lines
+
+
 def _projects(numbers: list[int], text: str) -> list[str]:
     return [f"Projects {', '.join(map(str, numbers))} {text}"] if numbers else []
-
-
-def _missing(numbers: list[int]) -> list[str]:
-    return _projects(
-        numbers,
-        "are no longer on the server. Ratings that were pulled stay; push sends unrated responses "
-        "again.",
-    )

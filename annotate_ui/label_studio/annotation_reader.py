@@ -1,13 +1,14 @@
 """Reading annotations: each result by what its control means, of pushed projects and of others.
 
-Label Studio does not validate values: a number may arrive as text, be outside the scale or be
-missing. Values are checked here, and each that cannot become a rating is returned with its reason.
+Values are checked here, and each that cannot become a rating is returned with its reason.
 """
 
+import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
@@ -15,29 +16,22 @@ from annotate_ui.label_studio import NAME, reasons
 from annotate_ui.label_studio.annotations import (
     UNPLACED,
     Annotation,
-    ComparedPair,
-    ConstructAnswer,
+    Given,
     InvalidValue,
-    MarkedParts,
-    UnreadableAnnotation,
     as_integer,
-    as_json,
     choice_labels,
+    dicts,
     groups_of,
     is_number,
     number_in,
-    parse_time,
     storable_text,
     text_labels,
     ticked,
     user_number,
 )
 from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
-from annotate_ui.label_studio.reasons import is_prefilled
-from annotate_ui.label_studio.value_ranges import ValueRange
+from annotate_ui.label_studio.value_ranges import mapped
 from study.base.scales import Scale
-from study.errors import StudyError
-from study.text import abbreviate
 from study.types import storable
 
 _MAX_COMMENT = 5000
@@ -46,19 +40,13 @@ VALUED = frozenset({"number", *_COMPARING})
 """Kinds of controls that give a construct a value."""
 _PAIRWISE = {"left": -1.0, "right": 1.0}
 """Preference by the side that a Pairwise selects: positive where b, on the right, is better."""
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 Control = Mapping[str, Any]
+Read = Iterator[Given | InvalidValue]
 Compared = Mapping[str, Collection[str]]
 """Names of a task's responses that are compared, by the kind of control: the left and the right one
 (`preference`), or the items of a list (`ranking`)."""
-
-
-def list_problem(task: Mapping[str, Any]) -> str | None:
-    """Return a message if a task's annotations or drafts are not a list, else None."""
-    for name in ("annotations", "drafts"):
-        if not isinstance(task.get(name) or [], list):
-            return f"its {name} are {abbreviate(task[name])}, which is not a list."
-    return None
 
 
 def typed_constructs(controls: Mapping[str, Control]) -> set[str]:
@@ -80,133 +68,91 @@ class AnnotationReader:
     """Construct to the scale that its values are checked against."""
     preferences: Scale | None = None
     """The scale that preferences are checked against; None: they are not."""
-    ranges: Mapping[str, ValueRange] = field(default_factory=dict)
+    ranges: Mapping[str, Scale] = field(default_factory=dict)
     """Construct to the range on which its values were given, if it is not its scale."""
 
-    def read(
-        self, task: Mapping[str, Any], compared: Compared
-    ) -> tuple[list[Annotation], list[UnreadableAnnotation]]:
-        """Return a task's annotations, and its unreadable ones.
+    def read(self, raw: Any, task: Mapping[str, Any], compared: Compared) -> Annotation | str:
+        """Return an annotation of a task, or why it cannot be read.
 
-        Raises
-        ------
-        StudyError
-            The task's annotations or drafts are not a list.
+        The reason contains nothing of the annotation, which may name people.
         """
-        problem = list_problem(task)
+        problem = _unreadable(raw)
         if problem is not None:
-            raise StudyError(
-                f"Task {as_integer(task.get('id'))} of an export: {problem} Export it again."
-            )
-        read = [self.read_one(raw, task, compared) for raw in task.get("annotations") or []]
-        unreadable = [one for one in read if isinstance(one, UnreadableAnnotation)]
-        return [one for one in read if isinstance(one, Annotation)], unreadable
-
-    def read_one(
-        self, raw: Any, task: Mapping[str, Any], compared: Compared
-    ) -> Annotation | UnreadableAnnotation:
-        """Return an annotation of a task."""
-        try:
-            annotation = _without_results(raw, task)
-            if annotation.skipped:
-                self._read_skip(annotation, compared)
+            return problem
+        annotation = _without_results(raw, task)
+        if annotation.skipped:
+            for control in self.controls.values():
+                kind = control["kind"]
+                pairs = combinations(compared.get(kind, ()), 2) if kind in _COMPARING else [None]
+                if kind in VALUED:
+                    annotation.answers += [_answer(control, None, pair=pair) for pair in pairs]
+            return annotation
+        for read in self._read_results(annotation, raw.get("result") or [], compared):
+            if isinstance(read, Given):
+                annotation.answers.append(read)
             else:
-                self._read_results(annotation, raw.get("result") or [], compared)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            return _unreadable(raw, task.get("id"))
+                annotation.invalid.append(read)
+        if annotation.comment is not None and not annotation.answers:
+            comment_only = InvalidValue.of(None, annotation.comment, reasons.COMMENT_ONLY)
+            annotation.invalid.append(comment_only)
         return annotation
 
-    def _read_skip(self, annotation: Annotation, compared: Compared) -> None:
-        for control in self.controls.values():
-            kind = control["kind"]
-            if kind == "number":
-                answer = ConstructAnswer(control["construct"], control["construct_version"], None)
-                annotation.answers.append(answer)
-            elif kind in _COMPARING:
-                for first, second in combinations(compared.get(kind, ()), 2):
-                    pair = ComparedPair(control["construct"], first, second, None)
-                    annotation.preferences.append(pair)
-
     def _read_results(
-        self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
-    ) -> None:
-        given = self._by_control(annotation, results)
+        self, annotation: Annotation, results: Sequence[Control], compared: Compared
+    ) -> Read:
+        given: dict[str, list[Any]] = defaultdict(list)
+        # A relation between results has no control.
+        for result in (one for one in results if "from_name" in one):
+            given[str(result["from_name"])].append(result.get("value"))
+        for name in sorted(given.keys() - self.controls.keys()):
+            reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
+            yield from (InvalidValue.of(None, value, reason) for value in given[name])
         flags: dict[str, tuple[str, ...]] = {}
         # Remarks come before the values that they are stored with.
         ordered = sorted(self.controls.items(), key=lambda item: item[1]["kind"] != "flags")
         for name, control in ordered:
-            kind = control["kind"]
+            kind, values = control["kind"], given[name]
             if kind == "marks":
                 ticks = [box for value in given[control.get("none", "")] for box in ticked(value)]
-                _read_marks(annotation, control, given[name], ticks)
-                continue
-            key = control["construct"] if kind in VALUED else None
-            if len(given[name]) != 1:
-                if kind in VALUED and not given[name]:
-                    annotation.reject(key, None, reasons.MISSING)
-                for value in given[name]:
-                    annotation.reject(key, value, reasons.ENTERED_TWICE)
-                continue
-            value = given[name][0] if isinstance(given[name][0], dict) else {}
-            if kind == "flags":
-                flags[control["construct"]] = _flags(annotation, control, value)
-            elif kind == "comment":
-                _read_comment(annotation, value)
-            elif kind == "number":
-                remarks = flags.get(control["construct"], ())
-                self._read_number(annotation, control, value, remarks)
-            elif kind == "preference":
-                self._read_preference(annotation, control, value, compared.get(kind, ()))
-            elif kind == "ranking":
-                _read_ranking(annotation, name, control, value, compared.get(kind, ()))
-        if annotation.comment is not None and not (
-            annotation.answers or annotation.preferences or annotation.marks
-        ):
-            annotation.reject(None, annotation.comment, reasons.COMMENT_ONLY)
+                yield from _marks(control, values, ticks)
+            elif len(values) != 1:
+                key = control["construct"] if kind in VALUED else None
+                if kind in VALUED and not values:
+                    yield InvalidValue.of(key, None, reasons.MISSING)
+                yield from (InvalidValue.of(key, one, reasons.ENTERED_TWICE) for one in values)
+            else:
+                value = values[0] if isinstance(values[0], dict) else {}
+                if kind == "flags":
+                    yield from _flags(flags, control, value)
+                elif kind == "comment":
+                    yield from _comment(annotation, value)
+                elif kind == "number":
+                    yield self._number(control, value, flags.get(control["construct"], ()))
+                elif kind == "preference":
+                    yield self._preference(control, value, compared.get(kind, ()))
+                elif kind == "ranking":
+                    yield from _ranking(name, control, value, compared.get(kind, ()))
 
-    def _by_control(
-        self, annotation: Annotation, results: Sequence[Mapping[str, Any]]
-    ) -> dict[str, list[Any]]:
-        """Return the values of each control."""
-        given: dict[str, list[Any]] = defaultdict(list)
-        for result in results:
-            if "from_name" not in result:
-                continue  # A relation between results has no control.
-            name, value = str(result["from_name"]), result.get("value")
-            control = self.controls.get(name)
-            if control is None:
-                reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
-                annotation.reject(None, value, reason)
-                continue
-            given[name].append(value)
-        return given
-
-    def _read_number(
-        self,
-        annotation: Annotation,
-        control: Control,
-        value: Mapping[str, Any],
-        flags: tuple[str, ...],
-    ) -> None:
-        key, number = control["construct"], _number(control, value)
-        given = self.ranges.get(key)
-        problem = _problem(number, self.scales.get(key) if given is None else given.source)
-        if problem is None and given is not None:
-            problem = given.off_grid(number)
+    def _number(
+        self, control: Control, value: Control, flags: tuple[str, ...]
+    ) -> Given | InvalidValue:
+        key, number = control["construct"], number_in(value)
+        if "labels" in control and "choices" in value:
+            # The number of the choice that is ticked.
+            chosen = choice_labels(value)
+            is_known = len(chosen) == 1 and chosen[0] in control["labels"]
+            number = control["labels"][chosen[0]] if is_known else value["choices"]
+        scale, source = self.scales.get(key), self.ranges.get(key)
+        problem = _problem(number, source or scale)
+        if problem is None and source is not None and scale is not None:
+            number, problem = mapped(float(number), source, scale)
         if problem is not None:
-            annotation.reject(key, number, problem)
-            return
-        answer = float(number) if given is None else given.mapped(float(number))
-        version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, answer, flags))
+            return InvalidValue.of(key, number, problem)
+        return _answer(control, float(number), flags=flags)
 
-    def _read_preference(
-        self,
-        annotation: Annotation,
-        control: Control,
-        value: Mapping[str, Any],
-        names: Collection[str],
-    ) -> None:
+    def _preference(
+        self, control: Control, value: Control, names: Collection[str]
+    ) -> Given | InvalidValue:
         key = control["construct"]
         chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
         selected = chosen[0] if len(chosen) == 1 else chosen
@@ -214,56 +160,65 @@ class AnnotationReader:
         if isinstance(selected, str):
             better = control.get("labels", _PAIRWISE).get(selected)
         if better is None:
-            annotation.reject(key, selected, reasons.NO_NUMBER)
-        elif len(names) != 2:
-            annotation.reject(key, selected, reasons.UNNAMED)
-        elif (problem := _problem(better, self.preferences)) is not None:
-            annotation.reject(key, better, problem)
-        else:
-            first, second = names
-            annotation.preferences.append(ComparedPair(key, first, second, float(better)))
+            return InvalidValue.of(key, selected, reasons.NO_NUMBER)
+        if len(names) != 2:
+            return InvalidValue.of(key, selected, reasons.UNNAMED)
+        problem = _problem(better, self.preferences)
+        if problem is not None:
+            return InvalidValue.of(key, better, problem)
+        first, second = names
+        return _answer(control, float(better), pair=(first, second))
+
+
+def _answer(control: Control, value: float | None, **more: Any) -> Given:
+    return Given(control["construct"], control["construct_version"], value, **more)
+
+
+def _unreadable(raw: Any) -> str | None:
+    """Return why an annotation is no annotation of a user; None: it is one."""
+    if not isinstance(raw, dict):
+        return "not an object"
+    if as_integer(raw.get("id")) is None:
+        return "no number (id)"
+    if "completed_by" not in raw:
+        return "no user (completed_by)"
+    user, results = user_number(raw["completed_by"]), raw.get("result") or []
+    if user is not None and as_integer(user) is None:
+        return "completed_by is not the number of a user"
+    if not isinstance(results, list) or len(dicts(results)) < len(results):
+        return "result is not a list of results"
+    return None
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
-    user = user_number(raw["completed_by"])
-    if user is not None and as_integer(user) is None:
-        raise ValueError(f"{user!r} is not a user")
-    editor = as_integer(user_number(raw.get("updated_by")))
-    lead = raw.get("lead_time")
-    data = task.get("data")
+    user, editor = (as_integer(user_number(raw.get(n))) for n in ("completed_by", "updated_by"))
+    lead, data = raw.get("lead_time"), task.get("data")
     name = data.get(NAME) if isinstance(data, dict) else None
+    created = _time(raw.get("created_at"))
     return Annotation(
-        number=int(raw["id"]),
+        number=raw["id"],
         task=int(task["id"]),
         name=name if isinstance(name, str) else None,
         user=user,
-        created=parse_time(raw["created_at"]),
-        updated=parse_time(raw.get("updated_at") or raw["created_at"]),
+        created=created,
+        updated=created if raw.get("updated_at") is None else _time(raw["updated_at"]),
         lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
         skipped=raw.get("was_cancelled") is True,
-        prefilled=is_prefilled(raw),
+        prefilled=reasons.is_prefilled(raw),
         edited_by_other=user is not None and editor not in {None, user},
     )
 
 
-def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
-    # Only these fields are stored: others, and the text of the error, may name people.
-    fields = raw if isinstance(raw, dict) else {}
-    number, user = as_integer(fields.get("id")), as_integer(user_number(fields.get("completed_by")))
-    value = as_json({"id": number, "user": user, "result": fields.get("result")})
-    return UnreadableAnnotation(
-        number, as_integer(task), user, InvalidValue(None, value, reasons.UNREADABLE)
-    )
+def _time(text: Any) -> datetime:
+    """Return a time that an annotation states, which a file may lack; then the earliest one.
 
-
-def _number(control: Control, value: Mapping[str, Any]) -> Any:
-    """Return the number of a result, unchecked: typed, or that of the choice that is ticked."""
-    if "labels" not in control or "choices" not in value:
-        return number_in(value)
-    chosen = choice_labels(value)
-    if len(chosen) == 1 and chosen[0] in control["labels"]:
-        return control["labels"][chosen[0]]
-    return value["choices"]
+    Times decide between several annotations of a task, of which a later one has a higher number.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return _NEVER
+    return _NEVER if time.tzinfo is None else time
 
 
 def _problem(number: Any, scale: Scale | None) -> str | None:
@@ -276,59 +231,36 @@ def _problem(number: Any, scale: Scale | None) -> str | None:
     return scale.problem(float(number)) or scale.off_grid(float(number))
 
 
-def _read_ranking(
-    annotation: Annotation,
-    name: str,
-    control: Control,
-    value: Mapping[str, Any],
-    names: Collection[str],
-) -> None:
-    places = _places(name, control, value, names)
-    if not places:
-        annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
-    for first, second in combinations([item for item in names if item in places], 2):
-        better = (places[second] > places[first]) - (places[second] < places[first])
-        pair = ComparedPair(control["construct"], first, second, float(better))
-        annotation.preferences.append(pair)
-
-
-def _places(
-    name: str, control: Control, value: Mapping[str, Any], names: Collection[str]
-) -> dict[str, float]:
-    """Return a number of each ranked item, higher where it is better; none: it is not a ranking.
-
-    Items of one bucket are tied; items that are in none are left out.
-    """
+def _ranking(name: str, control: Control, value: Control, names: Collection[str]) -> Read:
+    """Read the order of items; those of one bucket are tied, those in none are left out."""
+    # A number of each ranked item, higher where it is better.
     places: dict[str, float] = {}
-    for group, items in groups_of(value).items():
-        if group == UNPLACED:
-            continue
-        if group != name and group not in control.get("labels", {}):
-            return {}
-        for place, item in enumerate(items):
-            if item not in names or item in places:
-                return {}
-            places[item] = control["labels"][group] if group != name else -float(place)
-    return places
+    groups = {group: items for group, items in groups_of(value).items() if group != UNPLACED}
+    ranked = [item for items in groups.values() for item in items]
+    known = all(group == name or group in control.get("labels", {}) for group in groups)
+    if known and all(isinstance(item, str) and item in names for item in ranked):
+        for group, items in groups.items():
+            for place, item in enumerate(items):
+                places[item] = -float(place) if group == name else control["labels"][group]
+    if not places or len(places) < len(ranked):
+        yield InvalidValue.of(control["construct"], value.get("ranker"), reasons.NO_RANKING)
+        return
+    for pair in combinations([item for item in names if item in places], 2):
+        first, second = places[pair[0]], places[pair[1]]
+        yield _answer(control, float((second > first) - (second < first)), pair=pair)
 
 
-def _read_marks(
-    annotation: Annotation,
-    control: Control,
-    values: Sequence[Any],
-    ticks: Sequence[Any],
-) -> None:
+def _marks(control: Control, values: Sequence[Any], ticks: Sequence[Any]) -> Read:
     """Read the labels on the response.
 
     Where a box says that there is nothing to mark (`none`), an annotation without a label has an
     empty set of marks if exactly this is ticked, and otherwise none; elsewhere it has an empty set.
     """
     if any(choice != NOTHING_TO_MARK for choice in ticks):
-        annotation.reject(None, ticks, reasons.UNKNOWN_CHOICE)
+        yield InvalidValue.of(None, ticks, reasons.UNKNOWN_CHOICE)
     unlabeled = [value for value in values if not text_labels(value)]
-    for value in unlabeled:
-        annotation.reject(None, value, reasons.NO_LABEL)
-    parts: dict[str, list[Mapping[str, Any]]] = {k: [] for k in control["labels"].values() if k}
+    yield from (InvalidValue.of(None, value, reasons.NO_LABEL) for value in unlabeled)
+    parts: dict[str, list[Control]] = {key: [] for key in control["labels"].values() if key}
     for value in values:
         for label in text_labels(value):
             key = control["labels"].get(label)
@@ -336,39 +268,33 @@ def _read_marks(
                 parts[key].append(value)
             elif key is None:
                 reason = f"labels {storable_text(label)!r} without a construct"
-                annotation.reject(None, label, reason)
+                yield InvalidValue.of(None, label, reason)
     for key, places in parts.items():
         if places and ticks:
-            annotation.reject(None, places, reasons.MARKED_AND_NONE)
+            yield InvalidValue.of(None, places, reasons.MARKED_AND_NONE)
         elif not places and unlabeled:
             continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            marks = MarkedParts(key, control["versions"][key], tuple(places))
-            annotation.marks.append(marks)
+            yield Given(key, control["versions"][key], parts=tuple(places))
 
 
-def _flags(annotation: Annotation, control: Control, value: Any) -> tuple[str, ...]:
+def _flags(flags: dict[str, tuple[str, ...]], control: Control, value: Control) -> Read:
     boxes = ticked(value)
-    displayed = {flag: plain_text(flag) for flag in control["flags"]}
-    unknown = [choice for choice in boxes if choice not in displayed.values()]
+    shown = {flag: plain_text(flag) for flag in control["flags"]}
+    unknown = [choice for choice in boxes if choice not in shown.values()]
     if unknown:
-        annotation.reject(None, unknown, reasons.UNKNOWN_FLAG)
-    return tuple(flag for flag, text in displayed.items() if text in boxes)
+        yield InvalidValue.of(None, unknown, reasons.UNKNOWN_FLAG)
+    flags[control["construct"]] = tuple(flag for flag, text in shown.items() if text in boxes)
 
 
-def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
+def _comment(annotation: Annotation, value: Control) -> Read:
     texts = value.get("text") or []
     parts = texts if isinstance(texts, list) else [texts]
-    text = "\n".join(part if isinstance(part, str) else as_json(part) for part in parts)
-    if not text.strip():
-        return
+    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in parts)
     try:
-        storable(text)
+        if len(storable(text)) > _MAX_COMMENT:
+            yield InvalidValue.of(None, text, reasons.TOO_LONG)
+        elif text.strip():
+            annotation.comment = text
     except ValueError:
-        annotation.reject(None, text, reasons.NOT_STORABLE)
-        return
-    comment = "\n".join(part for part in (annotation.comment, text) if part)
-    if len(comment) > _MAX_COMMENT:
-        annotation.reject(None, text, reasons.TOO_LONG)
-        return
-    annotation.comment = comment
+        yield InvalidValue.of(None, text, reasons.NOT_STORABLE)

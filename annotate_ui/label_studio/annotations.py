@@ -1,4 +1,4 @@
-"""Annotations of Label Studio: what their results contain, and their values.
+"""Annotations of Label Studio: what their results contain, and the answers that they give.
 
 Label Studio does not validate values: a number may arrive as text, be null or be a list. Values
 that cannot become ratings are kept apart, each with its reason.
@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from annotate_ui.label_studio import reasons
 from study.importing.rows import MarkedPart
@@ -26,6 +26,11 @@ def as_integer(value: Any) -> int | None:
 def user_number(completed_by: Any) -> Any:
     """Return the user's number from `completed_by`, which may be an object or the number itself."""
     return completed_by.get("id") if isinstance(completed_by, dict) else completed_by
+
+
+def dicts(listed: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, which may contain anything, or be none."""
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def is_number(value: Any) -> bool:
@@ -45,16 +50,13 @@ def number_in(value: Any) -> Any:
 def choice_labels(value: Any) -> list[str]:
     """Return the labels of a result that are choices; a nested one is written `outer/inner`."""
     chosen = value.get("choices") if isinstance(value, dict) else None
-    labels = []
-    for choice in chosen if isinstance(chosen, list) else []:
-        path = choice if isinstance(choice, list) else [choice]
-        if path and all(isinstance(part, str) for part in path):
-            labels.append("/".join(path))
-    return labels
+    listed = chosen if isinstance(chosen, list) else []
+    paths = [choice if isinstance(choice, list) else [choice] for choice in listed]
+    return ["/".join(path) for path in paths if path and all(isinstance(p, str) for p in path)]
 
 
 def ticked(value: Any) -> list[Any]:
-    """Return the boxes that are ticked, which should be texts."""
+    """Return the boxes of a result that are ticked, which should be texts."""
     boxes = (value.get("choices") if isinstance(value, dict) else value) or []
     return boxes if isinstance(boxes, list) else [boxes]
 
@@ -76,25 +78,6 @@ def groups_of(value: Any) -> dict[str, list[Any]]:
 def storable_text(text: str) -> str:
     """Return a text with characters replaced that a database cannot store."""
     return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
-
-
-def as_json(value: Any) -> str:
-    """Return a value as JSON, with escapes for characters that a database cannot store."""
-    return json.dumps(value, ensure_ascii=True)
-
-
-def parse_time(text: Any) -> datetime:
-    """Return the time that an annotation states.
-
-    Raises
-    ------
-    TypeError, ValueError
-        It is not a time, or has no time zone.
-    """
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise ValueError(f"{text} has no time zone")
-    return time
 
 
 _RATIO = 5.0
@@ -134,42 +117,29 @@ class InvalidValue:
     """As JSON; None: the value is missing."""
     reason: str
 
+    @classmethod
+    def of(cls, construct_key: str | None, value: Any, reason: str) -> Self:
+        """Return a value that is not JSON yet."""
+        # ASCII: characters that a database cannot store are written as escapes.
+        written = None if reason == reasons.MISSING else json.dumps(value)
+        return cls(construct_key, written, reason)
+
 
 @dataclass(frozen=True, slots=True)
-class ConstructAnswer:
-    """The value of one construct in an annotation."""
+class Given:
+    """What an annotation says on a construct: a value, a preference, or marks."""
 
     construct_key: str
     construct_version: int
-    value: float | None
-    """None: the whole task was skipped."""
+    value: float | None = None
+    """None: the whole task was skipped, or it is marks. Of a preference, positive: the second of
+    the pair is better."""
     flags: tuple[str, ...] = ()
-
-    def rejected(self, reason: str) -> InvalidValue:
-        """Return it as a value that cannot become a rating."""
-        return InvalidValue(self.construct_key, json.dumps(self.value), reason)
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedPair:
-    """Which of two responses of a task is better on a construct."""
-
-    construct_key: str
-    first: str
-    second: str
-    """Names of the responses within the task."""
-    value: float | None
-    """Positive: the second is better. None: the whole task was skipped."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedParts:
-    """The parts of the response that were labeled for a construct."""
-
-    construct_key: str
-    construct_version: int
-    parts: tuple[Mapping[str, Any], ...]
-    """Their places, as Label Studio gives them; none: nothing was to be marked."""
+    pair: tuple[str, str] | None = None
+    """Of a preference: the names of the responses within the task."""
+    parts: tuple[Mapping[str, Any], ...] | None = None
+    """Of marks: their places in the response, as Label Studio gives them; none: nothing was to be
+    marked."""
 
     def places(self) -> Iterator[MarkedPart | str]:
         """Yield the marked parts of the response, or why the place of one cannot be read.
@@ -177,7 +147,7 @@ class MarkedParts:
         Label Studio gives a place in Unicode characters; its early versions gave UTF-16 units. The
         text that it stores with a label tells which, and that the label is on the response.
         """
-        for value in self.parts:
+        for value in self.parts or ():
             ends, text = (value.get("start"), value.get("end")), value.get("text")
             if "paragraphs" in value or "globalOffsets" in value or isinstance(ends[0], str):
                 yield "is on HTML or on a dialog, whose places are not those of a text"
@@ -188,19 +158,9 @@ class MarkedParts:
                 yield MarkedPart(start=value["start"], end=value["end"], text=text)
 
     def rejected(self, reason: str) -> InvalidValue:
-        """Return them as a value that cannot become marks."""
-        value = json.dumps([dict(part) for part in self.parts])
-        return InvalidValue(self.construct_key, value, reason)
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableAnnotation:
-    """An annotation that cannot be read, with the parts that can."""
-
-    number: int | None
-    task: int | None
-    user: int | None
-    invalid: InvalidValue
+        """Return it as a value that cannot become a rating."""
+        value = self.value if self.parts is None else [dict(part) for part in self.parts]
+        return InvalidValue.of(self.construct_key, value, reason)
 
 
 @dataclass(slots=True)
@@ -212,7 +172,7 @@ class Annotation:
     name: str | None
     """Name of the task, as it was pushed."""
     user: int | None
-    """None: the account was deleted in Label Studio."""
+    """None: the account was deleted in Label Studio, or a model made it."""
     created: datetime
     updated: datetime
     lead_seconds: float | None
@@ -223,18 +183,10 @@ class Annotation:
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None
-    answers: list[ConstructAnswer] = field(default_factory=list)
-    preferences: list[ComparedPair] = field(default_factory=list)
-    marks: list[MarkedParts] = field(default_factory=list)
+    answers: list[Given] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
 
     @property
     def recency(self) -> tuple[datetime, int]:
         """Greater for a later annotation."""
         return self.updated, self.number
-
-    def reject(self, construct_key: str | None, value: Any, reason: str) -> None:
-        """Add a value that cannot become a rating; None: it is missing."""
-        # ASCII: characters that a database cannot store are written as escapes.
-        written = None if reason == reasons.MISSING else json.dumps(value)
-        self.invalid.append(InvalidValue(construct_key, written, reason))

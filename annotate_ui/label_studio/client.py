@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import ijson
 
-from annotate_ui.label_studio import NAME
 from study.errors import StudyError
 from study.text import counted
 
@@ -38,11 +37,14 @@ TIMEOUT = 120.0
 """Default time to wait for a reply, in seconds. An export is created before it is sent."""
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
+# Bytes that are searched for the first character that is not white space.
+_HEAD = 1024
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
-    404: "It was not found; check the address, and whether the project was deleted.",
+    404: "It was not found. Give the address of the server itself, without /projects or anything "
+    "else after it, and check whether the project was deleted.",
 }
 
 
@@ -52,7 +54,6 @@ class Project:
 
     id: int
     description: str
-    tasks: int
     xml: str = ""
     """Its labeling configuration; empty in a list of projects."""
 
@@ -87,24 +88,11 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def check(self) -> None:
         """Sign in, so that a wrong address or token is noticed before anything is done."""
-        try:
-            self._tried("sign in", self._sdk.users.whoami)
-        except ServerError as error:
-            if error.status != 404:
-                raise
-            raise ServerError(
-                f"{self.url} is not a Label Studio server (status 404). Give the address "
-                "of the server itself, without /projects or anything else after it.",
-                404,
-            ) from None
+        self._tried("sign in", self._sdk.users.whoami)
 
     @cached_property
     def identity(self) -> str:
@@ -121,71 +109,52 @@ class Server:
 
     def project(self, number: int) -> Project:
         """Return a project."""
-        return _project(
-            self._tried(f"read project {number}", lambda: self._sdk.projects.get(number))
-        )
+        read = self._tried(f"read project {number}", self._sdk.projects.get, number)
+        return Project(int(read.id), str(read.description or ""), str(read.label_config or ""))
 
     def projects(self) -> list[Project]:
         """Return all projects that the token's user sees."""
-        return self._tried(
-            "list projects",
-            # Other counts take the server long.
-            lambda: [
-                _project(project)
-                for project in self._sdk.projects.list(
-                    include="id,description,task_number", page_size=100
-                )
-            ],
-        )
+
+        def listed() -> list[Project]:
+            # Counts take the server long.
+            pages = self._sdk.projects.list(include="id,description", page_size=100)
+            return [Project(int(one.id), str(one.description or "")) for one in pages]
+
+        return self._tried("list projects", listed)
 
     def create_project(
-        self,
-        *,
-        title: str,
-        description: str,
-        xml: str,
-        instructions: str,
-        overlap: int,
-        in_order: bool,
+        self, *, xml: str, instructions: str, overlap: int, in_order: bool, **names: str
     ) -> int:
         """Create a project and return its number; after an error it may exist or not.
 
-        If `in_order`, every user gets the tasks in the order in which they were sent, otherwise
-        each in another random order.
+        `names` are its `title` and `description`. If `in_order`, every user gets the tasks in the
+        order in which they were sent, otherwise each in another random order.
         """
         project = self._once(
             "create a project",
-            lambda: self._sdk.projects.create(
-                title=title,
-                description=description,
-                label_config=xml,
-                expert_instruction=instructions,
-                show_instruction=True,
-                maximum_annotations=overlap,
-                show_skip_button=True,
-                # Otherwise a skipped task goes to a further user, for whom there is no slot.
-                skip_queue="IGNORE_SKIPPED",
-                show_collab_predictions=False,
-                sampling="Sequential sampling" if in_order else "Uniform sampling",
-            ),
+            self._sdk.projects.create,
+            **names,
+            label_config=xml,
+            expert_instruction=instructions,
+            show_instruction=True,
+            maximum_annotations=overlap,
+            show_skip_button=True,
+            # Otherwise a skipped task goes to a further user, for whom there is no slot.
+            skip_queue="IGNORE_SKIPPED",
+            show_collab_predictions=False,
+            sampling="Sequential sampling" if in_order else "Uniform sampling",
         )
         return int(project.id)
 
     def configure(self, number: int, xml: str) -> None:
         """Give a project another labeling configuration."""
-        self._tried(
-            f"change the labeling configuration of project {number}",
-            lambda: self._sdk.projects.update(number, label_config=xml),
-        )
+        action = f"change the labeling configuration of project {number}"
+        self._tried(action, self._sdk.projects.update, number, label_config=xml)
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Send tasks and return their numbers; after an error they may have arrived or not."""
-        reply = self._once(
-            f"send tasks to project {number}",
-            lambda: self._sdk.projects.import_tasks(
-                number, request=list(tasks), return_task_ids=True
-            ),
-        )
+        action, send = f"send tasks to project {number}", self._sdk.projects.import_tasks
+        reply = self._once(action, send, number, request=list(tasks), return_task_ids=True)
         numbers = reply.model_dump().get("task_ids") or []
         if len(numbers) != len(tasks):
             raise ServerError(
@@ -193,35 +162,18 @@ class Server:
             )
         return [int(task) for task in numbers]
 
-    def task_names(self, number: int) -> dict[int, str | None]:
-        """Return the name of each task of a project by its number; None: it has no name.
-
-        Without annotations this takes less time than an export.
-        """
-        return self._tried(
-            f"list tasks of project {number}",
-            lambda: {
-                int(task.id): (task.data or {}).get(NAME)
-                for task in self._sdk.tasks.list(project=number, include="id,data", page_size=500)
-            },
-        )
-
     def export(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield every task of a project, with or without annotations."""
         # On disk, since the export contains the texts of all tasks.
         with TemporaryFile() as file:
-            self._tried(f"export project {number}", lambda: self._download(number, file))
+            self._tried(f"export project {number}", self._download, number, file)
             yield from tasks_in(file, number)
 
     def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
         """Delete tasks of a project, rated or not."""
         selection = {"all": False, "included": list(tasks)}
-        self._tried(
-            f"delete tasks of project {number}",
-            lambda: self._sdk.actions.create(
-                id="delete_tasks", project=number, selected_items=selection
-            ),
-        )
+        action, act = f"delete tasks of project {number}", self._sdk.actions.create
+        self._tried(action, act, id="delete_tasks", project=number, selected_items=selection)
 
     def _download(self, number: int, file: Any) -> None:
         file.seek(0)
@@ -234,46 +186,43 @@ class Server:
         ):
             file.write(chunk)
 
-    def _tried(self, action: str, call: Callable[[], T]) -> T:
+    def _tried(self, action: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Make a request that may be repeated."""
         for attempt in range(_ATTEMPTS - 1):
             try:
-                return self._once(action, call)
+                return self._once(action, call, *arguments, **options)
             except ServerError as error:
                 if not error.is_temporary:
                     raise
             time.sleep(_FIRST_PAUSE * 2**attempt)
-        return self._once(action, call)
+        return self._once(action, call, *arguments, **options)
 
-    def _once(self, action: str, call: Callable[[], T]) -> T:
+    def _once(self, action: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         with self._explained(action):
-            return call()
+            return call(*arguments, **options)
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:
         from label_studio_sdk.core.api_error import ApiError
 
+        status = None
         try:
             yield
         except ApiError as error:
             status = error.status_code
             reply = " ".join(str(error.body).split())[:300]
-            remedy = _REMEDIES.get(status or 0, f"It replied: {reply}")
-            raise ServerError(
-                f"{self.url}: could not {action} (status {status}). {remedy}", status
-            ) from None
+            problem = f" (status {status}). {_REMEDIES.get(status or 0, f'It replied: {reply}')}"
         except self._faults as error:
-            raise ServerError(
-                f"{self.url}: could not {action} ({error or type(error).__name__}). Check that the "
-                "server runs, its address and its certificate."
-            ) from None
+            problem = f" ({error or type(error).__name__}). Check that the server runs, its "
+            problem += "address and its certificate."
         except (ValueError, TypeError) as error:
             # A proxy replied in place of the server, with a page instead of JSON.
             reply = " ".join(str(error).split())[:200]
-            raise ServerError(
-                f"{self.url}: could not {action}: the reply cannot be read ({reply}). Check that "
-                "this is the address of a Label Studio server that is not being restarted."
-            ) from None
+            problem = f": the reply cannot be read ({reply}). Check that this is the address of a "
+            problem += "Label Studio server that is not being restarted."
+        else:
+            return
+        raise ServerError(f"{self.url}: could not {action}{problem}", status) from None
 
 
 def address(url: str) -> str:
@@ -285,18 +234,19 @@ def address(url: str) -> str:
         It is not an http or https address, or contains a password.
     """
     parts = urlsplit(url.strip())
+    problem = None
     try:
         _ = parts.port
     except ValueError as error:
-        raise StudyError(f"{url} is not a valid address: {error}.") from None
+        problem = f"{url} is not a valid address: {error}."
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise StudyError(
-            f"{url!r} is not a valid address; begin with http:// or https:// and a host."
-        )
-    if "@" in parts.netloc:
-        raise StudyError("The address contains a user or password; leave it out.")
-    if parts.query or parts.fragment:
-        raise StudyError(f"{url}: leave out what follows ? or #.")
+        problem = f"{url!r} is not a valid address; begin with http:// or https:// and a host."
+    elif "@" in parts.netloc:
+        problem = "The address contains a user or password; leave it out."
+    elif parts.query or parts.fragment:
+        problem = f"{url}: leave out what follows ? or #."
+    if problem is not None:
+        raise StudyError(problem)
     host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS[parts.scheme]).removesuffix(":")
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
@@ -311,15 +261,6 @@ def _keep_below(sdk: Any, url: str) -> None:
         tokens._base_url = f"{url}/"
 
 
-def _project(project: Any) -> Project:
-    return Project(
-        int(project.id),
-        str(project.description or ""),
-        int(project.task_number or 0),
-        str(project.label_config or ""),
-    )
-
-
 def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
     """Yield the tasks of a project's export one by one.
 
@@ -330,7 +271,7 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
     """
     file.seek(0)
     try:
-        if not file.read(_START).lstrip().startswith(b"["):
+        if not file.read(_HEAD).lstrip().startswith(b"["):
             raise TypeError("it does not begin with a list")
         file.seek(0)
         for task in ijson.items(file, "item", use_float=True):
@@ -342,7 +283,3 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
             f"The export of project {number} is not a complete list of tasks ({error}); run the "
             "command again."
         ) from None
-
-
-_START = 1024
-"""Bytes that are searched for the first character that is not white space."""

@@ -1,20 +1,31 @@
-"""The controls of an export that rate: their constructs and the ranges of their values."""
+"""The controls of an export that rate or mark: their constructs, what contradicts them, and the
+options of `ccrs import` with which the export is imported."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
-from typing import Any
 
-from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
-from annotate_ui.label_studio.short_exports import assign_constructs
-from annotate_ui.label_studio.value_ranges import kind_of, option, range_faults
+from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_reader import AnnotationReader
+from annotate_ui.label_studio.annotations import storable_text
+from annotate_ui.label_studio.export_inventory import (
+    LABELS,
+    STARS,
+    ExportControl,
+    Inventory,
+    read_inventory,
+)
+from annotate_ui.label_studio.page import Controls
+from annotate_ui.label_studio.short_exports import assign_constructs, tasks
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
+from annotate_ui.label_studio.users import scorers_of_users
+from annotate_ui.label_studio.value_ranges import NumericControl, option
 from study.errors import Fault, InputError, nearest
-from study.importing.importers import FormatOptions
+from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import RecordSource
-from study.text import quoted_names
+from study.text import counted, quoted_names
 
-LABELS = "labels"
 # A number, alone or before a word: "4", "4 - good", "4: good", "4 (good)".
 _NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*|\s+\(.*\)\s*)\Z")
 
@@ -35,16 +46,14 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
         Or the first label without a number.
     """
     labels = list(dict.fromkeys(label for _, label in used.labels))
-    chosen = list(dict.fromkeys(label for row, label in used.labels if row))
     given = {label: options.values[label] for label in labels if label in options.values}
-    if not given and not used.ranks:
-        given = {
-            label: float(match[1]) for label in labels if (match := _NUMBERED_LABEL.match(label))
-        }
+    if not given and used.kind != "ranking":
+        matches = {label: _NUMBERED_LABEL.match(label) for label in labels}
+        given = {label: float(match[1]) for label, match in matches.items() if match}
         if len(set(given.values())) < len(given):
             given = {}
-    without = [label for label in chosen if label not in given]
-    return without[0] if without else given
+    without = (label for row, label in used.labels if row and label not in given)
+    return next(without, given)
 
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
@@ -58,234 +67,299 @@ def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]
     ]
 
 
-def map_controls(
-    source: RecordSource,
-    controls: Mapping[str, ExportControl],
-    options: FormatOptions,
-    of_marks: Mapping[str, Mapping[str, Any]],
-) -> dict[str, dict[str, Any]]:
-    """Return the meaning of each control that rates, as `AnnotationReader` takes it.
+def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:
+    """Return the controls that rate; all but numbers and stars where a construct is named."""
+    return [
+        name
+        for name, control in controls.items()
+        if control.rates or (control.kind and options.controls.get(name))
+    ]
 
-    `of_marks` are controls whose results are marks on the text.
+
+class MappedControls:
+    """The controls of an export that rate or mark, each with its construct.
+
+    `versions` are those of the constructs under which values are stored; default: 1.
 
     Raises
     ------
     InputError
         A control has an unknown construct, the construct of another control or an unknown range,
-        or an option names a control that does not rate.
+        or an option names a control that does not rate; with all faults.
     """
-    constructs = assign_constructs(_rating(controls, options), options)
-    whole = {name: key for name, key in constructs.items() if controls[name].region is None}
-    values = {
-        name: choice_values(controls[name], options)
-        for name in constructs
-        if controls[name].chooses or (controls[name].ranks and controls[name].labels)
-    }
-    known = {name: of_labels for name, of_labels in values.items() if isinstance(of_labels, dict)}
-    controls = _with_numbers(controls, known)
-    named_marks = {
-        *of_marks,
-        *(label for meaning in of_marks.values() for label in meaning["labels"]),
-    }
-    faults = [
-        *_regions(controls, constructs),
-        *_unmapped(whole, options),
-        *_duplicates(constructs, options.declared_controls),
-        *_wrong_options(controls, constructs, options, named_marks, source.head.columns),
-        *_labels_without_value(controls, values),
-        *_unused_values(values, known, options),
-        *range_faults(controls, constructs, options),
-    ]
-    if faults:
-        raise InputError(source.path.name, faults)
-    return {
-        control: {"kind": kind_of(controls[control]), "construct": key}
-        | ({"labels": known[control]} if control in known else {})
-        for control, key in constructs.items()
-        if key
-    }
 
-
-def mark_controls(
-    inventory: Mapping[str, ExportControl], options: FormatOptions
-) -> dict[str, dict[str, Any]]:
-    """Return the meaning of controls whose labels are marks, as `AnnotationReader` takes it.
-
-    They are those that `options.controls` names, or whose labels it names; an empty construct
-    leaves a label out.
-    """
-    controls = {}
-    for name, control in inventory.items():
-        labels = {
-            label: options.controls[named]
-            for _, label in control.labels
-            for named in (name, label)
-            if LABELS in control.types and named in options.controls
+    def __init__(
+        self,
+        source: RecordSource,
+        controls: Mapping[str, ExportControl],
+        options: FormatOptions,
+        versions: Mapping[str, int] | None = None,
+    ) -> None:
+        self._options, self._versions = options, versions or {}
+        self._columns = source.head.columns
+        self._constructs = assign_constructs(_rating(controls, options), options)
+        self._values = {
+            name: choice_values(controls[name], options)
+            for name in self._constructs
+            if controls[name].has_labels
         }
-        if labels:
-            versions = dict.fromkeys(filter(None, labels.values()), 1)
-            controls[name] = {"kind": "marks", "labels": labels, "versions": versions}
-    return controls
+        self._labels = {n: v for n, v in self._values.items() if isinstance(v, dict)}
+        self.controls = dict(controls)
+        """By name, with the numbers of choices."""
+        for name, number in self._labels.items():
+            numbers = [(row, number[label]) for row, label in controls[name].labels if row]
+            self.controls[name] = replace(controls[name], numbers=numbers)
+        marks = self._marks()
+        self._of_marks = {*marks, *(label for m in marks.values() for label in m["labels"])}
+        faults = list(self._faults())
+        if faults:
+            raise InputError(source.path.name, faults)
+        meanings: Controls = {
+            name: {
+                "kind": self.controls[name].kind,
+                "construct": key,
+                "construct_version": self._versions.get(key, 1),
+                **({"labels": self._labels[name]} if name in self._labels else {}),
+            }
+            for name, key in self._constructs.items()
+            if key
+        }
+        self.kinds = {str(one["construct"]): str(one["kind"]) for one in meanings.values()}
+        """Construct to the kind of the control that gives it a value."""
+        scales = options.scales, options.preference_scale
+        ranges = {one.key: one.range for one in self._numeric() if one.range is not None}
+        self.reader = AnnotationReader({**meanings, **marks}, *scales, ranges)
 
+    def stated_ranges(self) -> dict[str, str]:
+        """Return the range that the project states for each control, and what becomes of it."""
+        words: dict[str, str] = {}
+        for one in self._numeric():
+            if one.used.stated != (None, None):
+                scale, source = one.scale, one.range or one.scale
+                words[one.name] = f"{source.min:g} to {source.max:g}, " + (
+                    f"as {one.key}"
+                    if (source.min, source.max) == (scale.min, scale.max)
+                    else f"mapped to {one.key} from {scale.min:g} to {scale.max:g}"
+                )
+        return words
 
-def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:
-    """Return the controls that rate.
+    def _marks(self) -> Controls:
+        """Return the meaning of controls whose labels are marks.
 
-    Choices, comparisons and rankings do where a construct is named for them.
-    """
-    return [
-        name
-        for name, control in controls.items()
-        if control.rates or (may_rate(control) and options.controls.get(name))
-    ]
+        They are those that `options.controls` names, or whose labels it names; an empty construct
+        leaves a label out.
+        """
+        controls, named = Controls(), self._options.controls
+        for name, control in self.controls.items():
+            offered = [label for _, label in control.labels] if LABELS in control.types else []
+            labels = {of: named[n] for of in offered for n in (name, of) if n in named}
+            if labels:
+                keys = filter(None, labels.values())
+                versions = {key: self._versions.get(key, 1) for key in keys}
+                controls[name] = {"kind": "marks", "labels": labels, "versions": versions}
+        return controls
 
+    def _numeric(self) -> Iterator[NumericControl]:
+        for name, key in self._constructs.items():
+            used, scale = self.controls[name], self._options.scales.get(key or "")
+            if key and scale is not None and used.kind == "number":
+                yield NumericControl(name, used, key, scale, self._options.ranges.get(name))
 
-def may_rate(control: ExportControl) -> bool:
-    """Whether its results are ratings where a construct is named for it."""
-    return control.chooses or control.compares or control.ranks
+    def _faults(self) -> Iterator[Fault]:
+        for name, key in self._constructs.items():
+            yield from self._faults_of(name, key)
+        yield from self._duplicates()
+        yield from self._wrong_controls()
+        for name in sorted(self._options.ranges):
+            if not self._constructs.get(name, ""):
+                state = "is left out" if name in self._constructs else "does not rate in this file"
+                remedy = f"Leave out {quote(f'--scale {name}=')}."
+                yield Fault(f"the control {name!r} {state}.", remedy)
+        if len(self._labels) == len(self._values):
+            yield from self._unused_values()
+        for numeric in self._numeric():
+            yield from numeric.faults()
 
-
-def _with_numbers(
-    controls: Mapping[str, ExportControl], values: Mapping[str, Mapping[str, float]]
-) -> dict[str, ExportControl]:
-    """Return the controls with the numbers of their choices."""
-    return {
-        name: replace(
-            control,
-            numbers=[(row, values[name][label]) for row, label in control.labels if row],
+    def _faults_of(self, name: str, key: str | None) -> Iterator[Fault]:
+        """Yield what is wrong with a control that rates."""
+        known, used, leave_out = (
+            self._options.constructs,
+            self.controls[name],
+            option("control", name),
         )
-        if name in values
-        else control
-        for name, control in controls.items()
-    }
-
-
-def _labels_without_value(
-    controls: Mapping[str, ExportControl], values: Mapping[str, Mapping[str, float] | str]
-) -> Iterator[Fault]:
-    for control, missing in values.items():
-        if isinstance(missing, str):
-            labels = dict.fromkeys(label for _, label in controls[control].labels)
-            rows = [row for row, label in controls[control].labels if label == missing and row]
-            yield Fault(
-                f"which number is the choice {missing!r} of the control {control!r}? Its choices: "
-                f"{quoted_names(map(repr, labels))}.",
-                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
-                f"the control out with {option('control', control)}.",
-                rows[0] if rows else None,
-            )
-
-
-def _unused_values(
-    values: Mapping[str, Mapping[str, float] | str],
-    known: Mapping[str, Mapping[str, float]],
-    options: FormatOptions,
-) -> Iterator[Fault]:
-    """Yield a fault for each label with a number that no control gives."""
-    if len(known) < len(values):
-        return  # Those faults come first.
-    used = {label for of_labels in known.values() for label in of_labels}
-    for label in options.values:
-        if label not in used:
-            hint, named = nearest(label, used), option("value", label, f"{options.values[label]:g}")
-            yield Fault(
-                f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
-                f"Correct or leave out {named}; choices rate where --control names their "
-                "construct.",
-            )
-
-
-def _regions(
-    controls: Mapping[str, ExportControl], constructs: Mapping[str, str | None]
-) -> Iterator[Fault]:
-    """Yield a fault for each control that rates parts of a task and is not left out."""
-    for control, key in constructs.items():
-        region = controls[control].region
-        if key != "" and region is not None:
-            row, task = region
-            yield Fault(
-                f"task {task}: the control {control!r} rates a region or an item of the task, "
-                "not the response (perRegion or perItem).",
-                f"Leave the control out with {option('control', control)}.",
-                row,
-            )
-
-
-def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
-    for control, key in constructs.items():
-        if key is None:
-            of_passages = _OF_A_PASSAGE.fullmatch(control) and (
+        if used.region is not None:
+            row, task = used.region
+            if key != "":
+                yield Fault(
+                    f"task {task}: the control {name!r} rates a region or an item of the task, "
+                    "not the response (perRegion or perItem).",
+                    f"Leave the control out with {leave_out}.",
+                    row,
+                )
+        elif key is None:
+            of_passages = _OF_A_PASSAGE.fullmatch(name) and (
                 "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
                 "retrieval --qrels FILE` reads them. Otherwise: "
             )
             yield Fault(
-                f"which construct does the control {control!r} rate?",
-                f"{of_passages or ''}Name it with {option('control', control, 'CONSTRUCT')} "
-                f"({', '.join(options.constructs)}), or leave the control out with "
-                f"{option('control', control)}; or set it in study.toml under [label_studio] "
-                "controls.",
+                f"which construct does the control {name!r} rate?",
+                f"{of_passages or ''}Name it with {option('control', name, 'CONSTRUCT')} "
+                f"({', '.join(known)}), or leave the control out with {leave_out}; or set it in "
+                "study.toml under [label_studio] controls.",
             )
-        elif key and key not in options.constructs:
-            hint = nearest(key, options.constructs)
+        elif key and key not in known:
+            problem = f"the control {name!r} is mapped to {key!r}, which is not a construct."
+            yield Fault(problem, nearest(key, known))
+        missing = self._values.get(name)
+        if isinstance(missing, str):
+            labels = dict.fromkeys(label for _, label in used.labels)
             yield Fault(
-                f"the control {control!r} is mapped to {key!r}, which is not a construct.", hint
+                f"which number is the choice {missing!r} of the control {name!r}? Its choices: "
+                f"{quoted_names(map(repr, labels))}.",
+                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
+                f"the control out with {leave_out}.",
+                next(row for row, label in used.labels if label == missing and row),
             )
 
+    def _duplicates(self) -> Iterator[Fault]:
+        """Yield a fault for each construct of several controls, of whose values one can count."""
+        named = self._options.declared_controls
+        for key in dict.fromkeys(filter(None, self._constructs.values())):
+            controls = [control for control, other in self._constructs.items() if other == key]
+            if len(controls) > 1:
+                listed = ", ".join(repr(control) for control in controls)
+                # A control that the caller named is the one to keep.
+                keep = next((control for control in controls if control in named), controls[0])
+                others = " ".join(option("control", one) for one in controls if one != keep)
+                yield Fault(
+                    f"the controls {listed} all rate {key}, but a rater gives a response one "
+                    "value.",
+                    f"Keep one of them and leave out the others, such as with {others}; or name "
+                    "another construct. If a control was renamed, give it one name in the whole "
+                    "file.",
+                )
 
-def _duplicates(constructs: Mapping[str, str | None], named: Mapping[str, str]) -> Iterator[Fault]:
-    """Yield a fault for each construct of several controls, of whose values only one can count."""
-    for key in dict.fromkeys(key for key in constructs.values() if key):
-        controls = [control for control, other in constructs.items() if other == key]
-        if len(controls) > 1:
-            listed = ", ".join(repr(control) for control in controls)
-            # A control that the caller named is the one to keep.
-            keep = next((control for control in controls if control in named), controls[0])
-            others = " ".join(option("control", control) for control in controls if control != keep)
-            yield Fault(
-                f"the controls {listed} all rate {key}, but a rater gives a response one value.",
-                f"Keep one of them and leave out the others, such as with {others}; or name "
-                "another construct. If a control was renamed, give it one name in the whole file.",
-            )
+    def _wrong_controls(self) -> Iterator[Fault]:
+        """Yield a fault for each option with a control that does not rate in this file."""
+        rating = (
+            f"Controls that rate: {quoted_names(map(repr, self._constructs))}."
+            if self._constructs
+            else "No control of this file rates."
+        )
+        for control, key in self._options.declared_controls.items():
+            named = option("control", control, key)
+            if control in self._of_marks:
+                if key and key not in self._options.constructs:
+                    problem = f"{control!r} is mapped to {key!r}, which is not a construct."
+                    yield Fault(problem, nearest(key, self._options.constructs))
+            elif control not in self.controls:
+                if not key and control in self._columns:
+                    continue  # A field of the data, which a short form has as a column.
+                hint = nearest(control, self.controls)
+                yield Fault(
+                    f"the control {control!r} has no result in this file. {hint}".rstrip(),
+                    f"{rating} Correct or leave out {named}; import files with different controls "
+                    "one by one.",
+                )
+            elif key and control not in self._constructs:
+                yield Fault(
+                    f"the control {control!r} gives {self.controls[control]}, but only numbers "
+                    "(Number), stars (Rating), choices (Choices), comparisons (Pairwise) and "
+                    "rankings (Ranker) are ratings.",
+                    f"{rating} Leave out {named}.",
+                )
+
+    def _unused_values(self) -> Iterator[Fault]:
+        """Yield a fault for each label with a number that no control gives."""
+        used = {label for of_labels in self._labels.values() for label in of_labels}
+        for label, number in self._options.values.items():
+            if label not in used:
+                hint, named = nearest(label, used), option("value", label, f"{number:g}")
+                yield Fault(
+                    f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
+                    f"Correct or leave out {named}; choices rate where --control names their "
+                    "construct.",
+                )
 
 
-def _wrong_options(
-    controls: Mapping[str, ExportControl],
-    constructs: Mapping[str, str | None],
-    options: FormatOptions,
-    of_marks: Collection[str],
-    columns: Collection[str],
-) -> Iterator[Fault]:
-    """Yield a fault for each option with a control that does not rate in this file."""
-    rating = (
-        f"Controls that rate: {quoted_names(map(repr, constructs))}."
-        if constructs
-        else "No control of this file rates."
-    )
-    for control, key in options.declared_controls.items():
-        named = option("control", control, key)
-        if control in of_marks:
-            if key and key not in options.constructs:
-                hint = nearest(key, options.constructs)
-                yield Fault(f"{control!r} is mapped to {key!r}, which is not a construct.", hint)
-        elif control not in controls and not key and control in columns:
-            continue  # A field of the data, which a short form has as a column.
-        elif control not in controls:
-            hint = nearest(control, controls)
-            yield Fault(
-                f"the control {control!r} has no result in this file. {hint}".rstrip(),
-                f"{rating} Correct or leave out {named}; import files with different controls "
-                "one by one.",
-            )
-        elif key and control not in constructs:
-            yield Fault(
-                f"the control {control!r} gives {controls[control]}, but only numbers (Number), "
-                "stars (Rating), choices (Choices), comparisons (Pairwise) and rankings (Ranker) "
-                "are ratings.",
-                f"{rating} Leave out {named}.",
-            )
-    for control in sorted(options.ranges):
-        if not constructs.get(control, ""):
-            state = "is left out" if control in constructs else "does not rate in this file"
-            yield Fault(
-                f"the control {control!r} {state}.", f"Leave out {quote(f'--scale {control}=')}."
-            )
+def described(source: RecordSource, options: FormatOptions) -> FileDescription:
+    """Return the controls, fields and users of an export, and the options that import its ratings.
+
+    Choices and labels are part of the options only where no control gives numbers or stars: many
+    projects ask other things by choices.
+    """
+    inventory, words = read_inventory(source, options), []
+    if not inventory.annotations and inventory.kinds[reasons.GROUND_TRUTH]:
+        taken = replace(options, annotations={reasons.GROUND_TRUTH: reasons.RATINGS})
+        of_truths = read_inventory(source, taken)
+        if of_truths.annotations:
+            inventory, options = of_truths, taken
+            words.append(f"--annotations {reasons.GROUND_TRUTH}={reasons.RATINGS}")
+    controls = inventory.controls
+    rating = [name for name, control in controls.items() if control.rates]
+    chosen = [name for name, control in controls.items() if control.kind and not control.rates]
+    if not rating and not chosen:
+        marks = (control.labels for control in controls.values() if LABELS in control.types)
+        labels = dict.fromkeys(label for some in marks for _, label in some)
+        words += [option("control", label, "CONSTRUCT") for label in labels]
+    words += _controls(rating or chosen, controls, options)
+    if not rating and any(isinstance(choice_values(controls[n], options), str) for n in chosen):
+        labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
+        words += [option("value", label, "NUMBER") for label in labels]
+    contents = {f"control {storable_text(name)}": one.content for name, one in controls.items()}
+    fields: dict[str, None] = {}
+    unnamed = False
+    for task in TaskReader(source, options).contents(tasks(source, options)):
+        if isinstance(task, TaskContent):
+            fields |= dict.fromkeys(task.fields)
+            has_none = task.rated is None and not task.compared
+            unnamed = unnamed or (has_none and bool(task.record.cells.get("annotations")))
+    if unnamed and inventory.annotations and controls:
+        compares = any(one.kind in {"preference", "ranking"} for one in controls.values())
+        texts = "LEFT=text_a,RIGHT=text_b" if compares else "RESPONSE=response"
+        words.append(f"--column QUERY=query,{texts}")
+    users = [str(user) for user in scorers_of_users(inventory.users, source, options)]
+    contents["fields"] = ", ".join(map(storable_text, fields)) or "none"
+    contents["users"] = ", ".join(users) or "none"
+    return FileDescription(contents | dict(_counts(inventory, options)), tuple(words))
+
+
+def _controls(
+    used: Sequence[str], controls: Mapping[str, ExportControl], options: FormatOptions
+) -> Iterator[str]:
+    """Yield the options of controls that rate; of several of one construct the first is kept."""
+    constructs = assign_constructs(used, options)
+    free = set(options.constructs) - set(constructs.values())
+    scales = list(options.scales.values())
+    # Where no construct is named, the scale is known if all have the same.
+    of_all = scales[0] if scales and all(scale == scales[0] for scale in scales) else None
+    taken: set[str] = set()
+    for name in used:
+        control, construct = controls[name], constructs[name]
+        if control.region is not None or construct in taken or not (construct or free):
+            yield option("control", name)
+            continue
+        if construct:
+            taken.add(construct)
+        if construct is None or not control.rates:
+            yield option("control", name, construct or "CONSTRUCT")
+        scale = of_all if construct is None else options.scales.get(construct)
+        if control.stars:
+            yield option("scale", name, f"{STARS[0]}:{control.most_stars}")
+        elif scale and NumericControl(name, control, construct or "", scale).unlikely():
+            yield option("scale", name, "LOW:HIGH")
+
+
+def _counts(inventory: Inventory, options: FormatOptions) -> Iterator[tuple[str, str]]:
+    """Yield the numbers of annotations that are no independent ratings."""
+    for kind in (reasons.GROUND_TRUTH, reasons.PREFILLED):
+        if count := inventory.kinds[kind]:
+            state = f"left out unless --annotations {kind}={reasons.RATINGS}"
+            if kind == reasons.GROUND_TRUTH:
+                state += f" or {kind}={reasons.REFERENCE}"
+            if kind in options.annotations:
+                state = "imported as ratings by this command"
+            yield kind.replace("-", " "), f"{counted(count, 'annotation')}, {state}"
+    if inventory.predictions:
+        state = f"left out unless --annotations {reasons.PREDICTED}={reasons.JUDGE}"
+        yield reasons.PREDICTED, f"{inventory.predictions:,}, {state}"

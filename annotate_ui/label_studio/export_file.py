@@ -6,37 +6,36 @@ Values that cannot be ratings become missing values, each with its reason.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
 from annotate_ui.label_studio.annotation_reader import typed_constructs
-from annotate_ui.label_studio.annotations import Annotation, likely_commas
-from annotate_ui.label_studio.export_inventory import (
-    Inventory,
-    read_inventory,
-    scorers_of_users,
-)
-from annotate_ui.label_studio.export_reading import (
-    Annotations,
-    CountedAnnotation,
-    ExportReading,
-    export_reading,
-)
-from annotate_ui.label_studio.reasons import PREDICTED, RATINGS
+from annotate_ui.label_studio.annotations import Annotation, Given, likely_commas, storable_text
+from annotate_ui.label_studio.export_controls import MappedControls
+from annotate_ui.label_studio.export_inventory import Inventory, read_inventory
+from annotate_ui.label_studio.reasons import JUDGE, PREDICTED, PREDICTIONS, RATINGS
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
-from annotate_ui.label_studio.task_content import TaskContent, TaskReader, all_unusable
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
+from annotate_ui.label_studio.users import scorers_of_users
 from study.errors import Fault, InputError
 from study.facts.scorers import ADJUDICATED
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
 from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
+from study.text import abbreviate
 from study.types import ScorerKind
 
 USERS_LEFT_OUT = (
     "annotations of users that --rater leaves out, or who were erased from the study or left it"
 )
+DRAFTS = "drafts, which are not ratings"
+EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
+EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
+SUPERSEDED = "annotations of a task that the same user annotated again later"
+NO_MODEL = "predictions without a model_version, which names the judge"
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
@@ -54,15 +53,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """
     found = read_inventory(source, options)
     _check_kinds(source, found, options)
-    reading = export_reading(source, found.controls, options)
-    yield from read_rows(source, options, found, reading)
+    yield from read_rows(source, options, found, MappedControls(source, found.controls, options))
 
 
 def read_rows(
     source: RecordSource,
     options: FormatOptions,
     found: Inventory,
-    reading: ExportReading,
+    controls: MappedControls,
     without: Collection[int] = (),
 ) -> Rows:
     """Read responses and ratings, except those of the tasks `without`.
@@ -72,83 +70,26 @@ def read_rows(
     InputError
         The options do not fit the users of the file.
     """
-    scorers = scorers_of_users(found.users, source, options)
-    for key, used_range in reading.reader.ranges.items():
-        source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
+    report = source.report
+    export = _Export(source, controls, scorers_of_users(found.users, source, options), options)
+    for key, used_range in controls.reader.ranges.items():
+        report.rules[f"{key}: mapped to its scale from {used_range}"] += 1
     if is_short(source.head):
-        source.report.warnings.append(LACKING)
-    contents = TaskReader(source, options)
-    annotations = Annotations(source, reading, scorers, options.annotations)
-    ratings = 0
-    fields = typed_constructs(reading.reader.controls)
-    typed: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for content in _usable(contents, source, options, without):
+        report.warnings.append(LACKING)
+    for content in TaskReader(source, options).contents(tasks(source, options)):
         if isinstance(content, Fault):
             yield content
-            continue
-        yield from content.rows
-        for counted in annotations.of(content):
-            if isinstance(counted, Fault):
-                yield counted
-                continue
-            annotation = counted.annotation
-            scorer = _scorer(counted, scorers, source)
-            if scorer is None:
-                continue
-            fault = reading.unplaced(annotation, content)
-            if fault is not None:
-                yield fault
-                break
-            _count_left_out(annotation, reading, source)
-            values = [
-                *_scores(content, annotation, scorer, reading.kinds),
-                *_preferences(content, annotation, scorer, reading.kinds),
-                *_marks(content, annotation, scorer, source),
-            ]
-            ratings += len(values)
-            yield from values
-            for answer in annotation.answers:
-                if answer.value is not None and answer.construct_key in fields:
-                    typed[scorer.scorer, answer.construct_key].append(answer.value)
-        yield from content.cells.remaining_faults()
-    yield from contents.unknown_columns()
-    annotations.report_unreadable()
-    source.report.warnings += _commas(typed)
-    if not ratings:
-        source.report.warnings.append(_no_ratings(annotations.count, found, reading))
-
-
-def _usable(
-    contents: TaskReader,
-    source: RecordSource,
-    options: FormatOptions,
-    without: Collection[int],
-) -> Iterator[TaskContent | Fault]:
-    """Yield the contents of tasks but `without` and dialogues without a response."""
-    others = False
-    unusable: TaskContent | None = None
-    for record in tasks(source, options):
-        content = contents.read(record)
-        if not isinstance(content, Fault) and int(content.record.cells["id"]) in without:
-            continue
-        if isinstance(content, TaskContent) and content.unusable is not None:
-            source.report.left_out[content.unusable] += 1
-            unusable = unusable or content
-            continue
-        others = True
-        yield content
-    if unusable is not None and not others:
-        yield all_unusable(unusable)
-
-
-def _commas(typed: Mapping[tuple[str, str], list[float]]) -> Iterator[str]:
-    """Yield a warning for each value of a number field that a decimal comma explains."""
-    for (scorer, construct), values in typed.items():
-        for value in sorted(likely_commas(values)):
-            yield (
-                f"{scorer!r} gave {value:g} on {construct}, perhaps {value / 10:g}: the field of "
-                "Label Studio drops a decimal comma. Ask the rater, and correct it there."
-            )
+        elif content.number not in without:
+            yield from export.rows(content)
+    for (scorer, construct), typed in export.typed.items():
+        report.warnings += [
+            f"{scorer!r} gave {value:g} on {construct}, perhaps {value / 10:g}: the field of "
+            "Label Studio drops a decimal comma. Ask the rater, and correct it there."
+            for value in sorted(likely_commas(typed))
+        ]
+    if not export.ratings:
+        reason = _no_ratings(export.count, found, controls)
+        report.warnings.append(f"the export has no ratings: {reason}.")
 
 
 def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
@@ -177,6 +118,23 @@ def _all_left_out(found: Inventory) -> str:
     return f"all its annotations are left out unless {kinds} takes them"
 
 
+def _no_ratings(annotations: int, found: Inventory, controls: MappedControls) -> str:
+    """Return why an export has no ratings."""
+    if not annotations:
+        return "its tasks have no annotations"
+    if not found.annotations and found.kinds:
+        return _all_left_out(found)
+    if controls.controls and not any(control.rates for control in controls.controls.values()):
+        listed = ", ".join(f"{name!r} ({control})" for name, control in controls.controls.items())
+        return (
+            f"its controls are {listed}; numbers (Number) and stars (Rating) are ratings, and "
+            "choices and comparisons whose construct is named with --control CONTROL=CONSTRUCT"
+        )
+    if controls.controls and not controls.kinds:
+        return "all controls that rate are left out"
+    return "its annotations that count contain neither numbers nor stars"
+
+
 class _Scorer(NamedTuple):
     """Who gave values, and as what."""
 
@@ -185,138 +143,177 @@ class _Scorer(NamedTuple):
     source: str
 
 
-def _scorer(
-    counted: CountedAnnotation, scorers: Mapping[int, str | None], source: RecordSource
-) -> _Scorer | None:
-    """Return the scorer of an annotation, or count it as left out."""
-    annotation = counted.annotation
-    if counted.model is not None:
-        return _Scorer(counted.model, "judge", CHANNEL)
-    scorer = None if annotation.user is None else scorers[annotation.user]
-    if annotation.user is None:
-        source.report.left_out["annotations of deleted accounts"] += 1
-    elif scorer is None:
-        source.report.left_out[USERS_LEFT_OUT] += 1
-    if scorer is None:
-        return None
-    place = FROM_PREFILLED if annotation.prefilled else CHANNEL
-    if counted.is_reference:
-        return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
-    return _Scorer(scorer, "human", place)
+@dataclass(slots=True)
+class _Export:
+    """Reads the annotations of an export's tasks, and counts those that are left out."""
 
+    source: RecordSource
+    controls: MappedControls
+    scorers: Mapping[int, str | None]
+    """User to the person they are; several accounts may be one person's."""
+    options: FormatOptions
+    count: int = 0
+    """Number of annotations of the tasks, including those that are left out."""
+    ratings: int = 0
+    """Number of values."""
+    typed: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Scorer and construct to the values that were typed into a field."""
+    _lines: dict[str, str] = field(default_factory=dict)
+    """Why annotations are unreadable, to how they are counted."""
 
-def _no_ratings(annotations: int, found: Inventory, reading: ExportReading) -> str:
-    """Return why an export has no ratings."""
-    inventory = reading.inventory
-    if not annotations:
-        reason = "its tasks have no annotations"
-    elif not found.annotations and found.kinds:
-        reason = _all_left_out(found)
-    elif inventory and not any(control.rates for control in inventory.values()):
-        listed = ", ".join(f"{name!r} ({control})" for name, control in inventory.items())
-        reason = (
-            f"its controls are {listed}; numbers (Number) and stars (Rating) are ratings, and "
-            "choices and comparisons whose construct is named with --control CONTROL=CONSTRUCT"
-        )
-    elif inventory and not reading.kinds:
-        reason = "all controls that rate are left out"
-    else:
-        reason = "its annotations that count contain neither numbers nor stars"
-    return f"the export has no ratings: {reason}."
+    def rows(self, content: TaskContent) -> Rows:
+        """Yield the responses and the values of a task."""
+        yield from content.rows
+        kinds, fields = self.controls.kinds, typed_constructs(self.controls.reader.controls)
+        for counted in self._counted(content):
+            if isinstance(counted, Fault):
+                yield counted
+                break
+            scorer, annotation = counted
+            keys = {answer.construct_key for answer in annotation.answers}
+            keys |= {invalid.construct_key or "" for invalid in annotation.invalid}
+            marked = any(answer.parts is not None for answer in annotation.answers)
+            given = {kinds[key] for key in keys if key in kinds}
+            fault = content.unplaced(given | {"number"} if marked else given)
+            if fault is not None:
+                yield fault
+                break
+            self._count_invalid(annotation)
+            values = list(self._values(content, annotation, scorer))
+            self.ratings += len(values)
+            yield from values
+            for answer in annotation.answers:
+                if answer.value is not None and answer.construct_key in fields:
+                    self.typed[scorer.scorer, answer.construct_key].append(answer.value)
+        yield from content.cells.remaining_faults()
 
+    def _counted(self, content: TaskContent) -> Iterator[tuple[_Scorer, Annotation] | Fault]:
+        """Yield the latest annotation of each user who did a task, and of each model.
 
-def _scores(
-    content: TaskContent, annotation: Annotation, scorer: _Scorer, kinds: Mapping[str, str]
-) -> Rows:
-    """Yield a score of each construct."""
-    values: dict[str, tuple[float | None, str | None]] = {
-        answer.construct_key: (answer.value, "skipped" if annotation.skipped else None)
-        for answer in annotation.answers
-    }
-    values |= {key: (None, reason) for key, reason in _missing(annotation, kinds, {"number"})}
-    for construct, (value, reason) in values.items():
-        assert content.rated is not None  # noqa: S101
-        yield from content.cells.row(
-            ScoreRow,
-            **content.rated._asdict(),
-            **scorer._asdict(),
-            construct_key=construct,
-            value=value,
-            missing_reason=reason,
-        )
-
-
-def _preferences(
-    content: TaskContent, annotation: Annotation, scorer: _Scorer, kinds: Mapping[str, str]
-) -> Rows:
-    """Yield a preference of each pair of responses that was compared."""
-    skipped = "skipped" if annotation.skipped else None
-    pairs: list[tuple[str, str, str, float | None, str | None]] = [
-        (p.construct_key, p.first, p.second, p.value, skipped) for p in annotation.preferences
-    ]
-    for key, reason in _missing(annotation, kinds, {"preference", "ranking"}):
-        compared = content.compared.get(kinds[key], {})
-        pairs += [(key, first, second, None, reason) for first, second in combinations(compared, 2)]
-    for construct, first, second, value, missing in pairs:
-        named = content.compared[kinds[construct]]
-        yield from content.cells.row(
-            PreferenceRow,
-            query_id=named[first].query_id,
-            response_a=named[first].response_id,
-            response_b=named[second].response_id,
-            construct_key=construct,
-            scorer=scorer.scorer,
-            scorer_kind=scorer.scorer_kind,
-            value=value,
-            missing_reason=missing,
-        )
-
-
-def _marks(
-    content: TaskContent, annotation: Annotation, scorer: _Scorer, source: RecordSource
-) -> Rows:
-    """Yield the marks of each construct that labels are mapped to."""
-    if scorer.scorer_kind != "human":
-        if annotation.marks:
-            of_model = scorer.scorer_kind == "judge"
-            what = "predictions" if of_model else "annotations that are taken as the reference"
-            source.report.left_out[f"marks of {what}"] += 1
-        return
-    for marks in annotation.marks:
-        parts: list[MarkedPart] = []
-        for part in marks.places():
-            if isinstance(part, str):
-                yield Fault(
-                    f"task {annotation.task}: a label of {marks.construct_key} {part}.",
-                    "Correct it, or leave the label out with --control LABEL=.",
-                    content.cells.number,
-                )
+        A user may have given both a reference and a rating.
+        """
+        record, task = content.record, content.record.cells
+        for name in ("annotations", "drafts"):
+            if not isinstance(task.get(name) or [], list):
+                problem = f"its {name} are {abbreviate(task[name])}, which is not a list."
+                remedy = "Export the project again."
+                yield Fault(f"task {task['id']}: {problem}", remedy, record.number)
                 return
-            parts.append(part)
-        if not parts:
-            source.report.rules["an annotation without labels read as no sentence marked"] += 1
-        assert content.rated is not None  # noqa: S101
-        yield from content.cells.row(
-            MarksRow,
-            **content.rated._asdict(),
-            construct_key=marks.construct_key,
-            scorer=scorer.scorer,
-            marks=tuple(parts),
-        )
+        report, made = self.source.report, task.get("annotations") or []
+        self.count += len(made)
+        drafts, predictions = len(task.get("drafts") or []), reasons.predictions_of(task)
+        if drafts:
+            report.left_out[DRAFTS] += drafts
+        if predictions and self.options.annotations.get(PREDICTED) != JUDGE:
+            report.left_out[PREDICTIONS] += len(predictions)
+            predictions = []
+        latest: dict[tuple[str, str], tuple[_Scorer, Annotation]] = {}
+        for raw, by_model in [*((a, False) for a in made), *((p, True) for p in predictions)]:
+            reason = None if by_model else reasons.left_out_as(raw, self.options.annotations)
+            if reason is not None:
+                report.left_out[reason] += 1
+                continue
+            read = self.controls.reader.read(raw, task, content.compared)
+            scorer = self._scorer(raw, read, content, by_model)
+            if isinstance(read, str) or isinstance(scorer, str):
+                report.left_out[str(scorer)] += 1
+                continue
+            if read.edited_by_other:
+                report.rules[EDITED_BY_OTHER] += 1
+            other = latest.get(scorer[:2])
+            if other is not None:
+                report.left_out[EARLIER_PREDICTIONS if by_model else SUPERSEDED] += 1
+            if other is None or other[1].recency < read.recency:
+                latest[scorer[:2]] = scorer, read
+        yield from latest.values()
 
+    def _scorer(
+        self, raw: Any, read: Annotation | str, content: TaskContent, by_model: bool
+    ) -> _Scorer | str:
+        """Return the scorer of an annotation, or as what it is left out."""
+        if isinstance(read, str):
+            # One line for each reason, with the first place.
+            place = f"such as in row {content.record.number}, task {content.number}"
+            of_reason = f"unreadable annotations: {read}, {place}"
+            return "unreadable predictions" if by_model else self._lines.setdefault(read, of_reason)
+        if by_model:
+            model = storable_text(str(raw.get("model_version") or "")).strip()
+            return _Scorer(model, "judge", CHANNEL) if model else NO_MODEL
+        if read.user is None:
+            return "annotations of deleted accounts"
+        scorer = self.scorers[read.user]
+        if scorer is None:
+            return USERS_LEFT_OUT
+        place = FROM_PREFILLED if read.prefilled else CHANNEL
+        taken = self.options.annotations
+        if any(taken.get(kind) == reasons.REFERENCE for kind in reasons.kinds_of(raw)):
+            return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
+        return _Scorer(scorer, "human", place)
 
-def _missing(
-    annotation: Annotation, kinds: Mapping[str, str], of: set[str]
-) -> Iterator[tuple[str, str]]:
-    for invalid in annotation.invalid:
-        key = invalid.construct_key
-        if key is not None and kinds[key] in of:
-            yield key, _REASONS.get(invalid.reason, "out_of_range")
+    def _count_invalid(self, annotation: Annotation) -> None:
+        """Count the values that become missing, and what belongs to no construct."""
+        for invalid in annotation.invalid:
+            name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
+            control = self.controls.controls.get(name)
+            if invalid.construct_key is not None:
+                if invalid.value is not None:
+                    self.source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+            elif name == invalid.reason:
+                self.source.report.left_out[name] += 1
+            elif control is None or control.rates:
+                self.source.report.left_out[f"results of the control {name!r}"] += 1
+            else:
+                self.source.report.left_out[
+                    f"results of the control {name!r}, which gives {control} rather than numbers"
+                ] += 1
 
-
-def _count_left_out(annotation: Annotation, reading: ExportReading, source: RecordSource) -> None:
-    for invalid in annotation.invalid:
-        if invalid.construct_key is None:
-            source.report.left_out[reading.left_out(invalid)] += 1
-        elif invalid.value is not None:
-            source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+    def _values(self, content: TaskContent, annotation: Annotation, scorer: _Scorer) -> Rows:
+        """Yield a row for each answer of an annotation, and for each missing one."""
+        kinds, rated = self.controls.kinds, content.rated
+        skipped = "skipped" if annotation.skipped else None
+        given: dict[Any, tuple[Given, str | None]] = {
+            (a.construct_key, a.pair, a.parts is None): (a, skipped) for a in annotation.answers
+        }
+        for invalid in annotation.invalid:
+            key = invalid.construct_key
+            if key is not None:
+                names = content.compared.get(kinds[key], {})
+                for pair in [None] if kinds[key] == "number" else combinations(names, 2):
+                    missing = _REASONS.get(invalid.reason, "out_of_range")
+                    given[key, pair, True] = Given(key, 1, pair=pair), missing
+        for answer, why in given.values():
+            construct: dict[str, Any] = {"construct_key": answer.construct_key}
+            who = construct | {"scorer": scorer.scorer, "scorer_kind": scorer.scorer_kind}
+            value: dict[str, Any] = {"value": answer.value, "missing_reason": why}
+            if answer.pair is not None:
+                named = content.compared[kinds[answer.construct_key]]
+                first, second = (named[name] for name in answer.pair)
+                compared = {"response_a": first.response_id, "response_b": second.response_id}
+                query = {"query_id": first.query_id}
+                yield from content.cells.row(PreferenceRow, **query, **compared, **who, **value)
+                continue
+            assert rated is not None  # noqa: S101
+            if answer.parts is None:
+                place: dict[str, Any] = {**rated._asdict(), "source": scorer.source}
+                yield from content.cells.row(ScoreRow, **place, **who, **value)
+            elif scorer.scorer_kind != "human":
+                of_model = scorer.scorer_kind == "judge"
+                what = "predictions" if of_model else "annotations that are taken as the reference"
+                self.source.report.left_out[f"marks of {what}"] += 1
+            else:
+                parts = list(answer.places())
+                problem = next((part for part in parts if isinstance(part, str)), None)
+                if problem is not None:
+                    yield Fault(
+                        f"task {annotation.task}: a label of {answer.construct_key} {problem}.",
+                        "Correct it, or leave the label out with --control LABEL=.",
+                        content.cells.number,
+                    )
+                    return
+                if not parts:
+                    self.source.report.rules[
+                        "an annotation without labels read as no sentence marked"
+                    ] += 1
+                marks = tuple(part for part in parts if isinstance(part, MarkedPart))
+                of_response = {**rated._asdict(), "scorer": scorer.scorer}
+                yield from content.cells.row(MarksRow, **of_response, **construct, marks=marks)

@@ -30,8 +30,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 
 
 def describe(source: RecordSource, options: FormatOptions) -> FileDescription:
-    """Return the controls of an export; see `export_description.described`."""
-    from annotate_ui.label_studio.export_description import described
+    """Return the controls of an export; see `export_controls.described`."""
+    from annotate_ui.label_studio.export_controls import described
 
     return described(source, options)
 

@@ -1,7 +1,7 @@
-"""The controls and users of a Label Studio export, collected before its values are read."""
+"""The controls and users of a project, collected before its values are read."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ from annotate_ui.label_studio.annotations import (
     UNPLACED,
     as_integer,
     choice_labels,
+    dicts,
     groups_of,
     is_number,
     number_in,
@@ -16,28 +17,20 @@ from annotate_ui.label_studio.annotations import (
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.reasons import (
-    PREDICTED,
-    kinds_of,
-    left_out_as,
-    predictions_of,
-)
+from annotate_ui.label_studio.reasons import PREDICTED, kinds_of, left_out_as, predictions_of
 from annotate_ui.label_studio.short_exports import tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import names_a_pair
-from study.errors import Fault, InputError
+from study.errors import Fault, InputError, StudyError
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.text import quoted_names
 
-STARS = "rating"
-CHOICES = "choices"
-PAIRWISE = "pairwise"
-RANKER = "ranker"
-_RATING = {"number", STARS}
-_VALUES = {*_RATING, CHOICES}
-PREFIX = "ls-"
+LABELS = "labels"
+_RATING = {"number", "rating"}
+_VALUES = {*_RATING, "choices"}
+STARS = (1, 5)
+"""Default range of stars in Label Studio."""
 # Choices that a description lists.
 _SHOWN = 12
 
@@ -61,29 +54,37 @@ class ExportControl:
     """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
     @property
+    def kind(self) -> str | None:
+        """What its results are, as `AnnotationReader` takes it; None: no ratings.
+
+        Choices, comparisons and rankings rate where a construct is named for them.
+        """
+        if self.rates:
+            return "number"
+        if self.types == {"pairwise"} or (self.types == {"choices"} and self.of_pairs):
+            return "preference"
+        return {"choices": "number", "ranker": "ranking"}.get(str(self))
+
+    @property
     def rates(self) -> bool:
         """Whether its results are numbers or stars."""
         return bool(self.types & _RATING)
 
     @property
-    def chooses(self) -> bool:
-        """Whether its results are choices and nothing else."""
-        return self.types == {CHOICES}
-
-    @property
-    def compares(self) -> bool:
-        """Whether its results are the better one of two responses and nothing else."""
-        return self.types == {PAIRWISE} or (self.chooses and self.of_pairs)
-
-    @property
-    def ranks(self) -> bool:
-        """Whether its results are rankings and nothing else."""
-        return self.types == {RANKER}
+    def has_labels(self) -> bool:
+        """Whether its results are labels whose numbers are asked for."""
+        return self.types == {"choices"} or (self.kind == "ranking" and bool(self.labels))
 
     @property
     def stars(self) -> bool:
         """Whether its results are stars."""
-        return STARS in self.types
+        return "rating" in self.types
+
+    @property
+    def most_stars(self) -> int:
+        """The likely number of stars."""
+        most = max((value for _, value in self.numbers), default=STARS[1])
+        return STARS[1] if most <= STARS[1] else 10 if most <= 10 else int(most)
 
     @property
     def content(self) -> str:
@@ -109,17 +110,19 @@ class Inventory:
 
     controls: dict[str, ExportControl] = field(default_factory=dict)
     """By name, in the order of the file."""
-    users: dict[int, str | None] = field(default_factory=dict)
-    """Number of each user to their e-mail address in lower case, which is not stored."""
+    users: dict[int, None] = field(default_factory=dict)
+    """In the order of the file."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """Number of annotations of each kind of `annotation_kinds`, whether they count or not."""
+    """Number of annotations of each kind of `reasons.kinds_of`, whether they count or not."""
     annotations: int = 0
     """Number of annotations that count."""
     predictions: int = 0
 
 
-def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
-    """Return the controls and users of an export.
+def read_inventory(
+    source: RecordSource, options: FormatOptions, stated: Mapping[str, ExportControl] | None = None
+) -> Inventory:
+    """Return the controls and users of an export; `stated` are those of its configuration.
 
     Raises
     ------
@@ -132,137 +135,113 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
         if not isinstance(record, Record):
             faults.append(record)
             continue
-        of_pairs = names_a_pair(record.cells, options)
         predictions = predictions_of(record.cells)
         inventory.predictions += len(predictions)
         taken = predictions if options.annotations.get(PREDICTED) else []
-        for annotation in (*_dicts(record.cells.get("annotations")), *_dicts(taken)):
+        for annotation in (*dicts(record.cells.get("annotations")), *dicts(taken)):
             inventory.kinds.update(kinds_of(annotation))
-            if left_out_as(annotation, options.annotations) is not None:
-                continue
-            inventory.annotations += 1
-            user = as_integer(user_number(annotation.get("completed_by")))
-            if user is not None:
-                inventory.users.setdefault(user, _email(annotation["completed_by"]))
-            for result in _dicts(annotation.get("result")):
-                if "from_name" not in result:
-                    continue  # A relation between results has no control.
-                name = str(result["from_name"])
-                control = inventory.controls.setdefault(name, ExportControl())
-                control.types.add(str(result.get("type")))
-                control.of_pairs = control.of_pairs or of_pairs
-                if control.region is None and _is_of_region(result):
-                    control.region = record.number, record.cells.get("id")
-                number = number_in(result.get("value"))
-                if annotation.get("was_cancelled") is True:
-                    continue
-                if is_number(number):
-                    control.numbers.append((record.number, float(number)))
-                control.labels += [(record.number, label) for label in _labels(result)]
+            if left_out_as(annotation, options.annotations) is None:
+                _add(inventory, record, annotation, names_a_pair(record.cells, options))
     if faults and is_short(source.head):
         raise InputError(source.path.name, faults)
+    for name, control in (stated or {}).items():
+        used = inventory.controls.setdefault(name, control)
+        if used is not control:
+            used.types |= control.types
+            used.labels += control.labels
+            used.stated = control.stated
     return inventory
 
 
-def _email(completed_by: Any) -> str | None:
-    email = completed_by.get("email") if isinstance(completed_by, dict) else None
-    return email.strip().casefold() or None if isinstance(email, str) else None
+def _add(
+    inventory: Inventory, record: Record, annotation: Mapping[str, Any], of_pairs: bool
+) -> None:
+    """Add an annotation that counts."""
+    inventory.annotations += 1
+    user = as_integer(user_number(annotation.get("completed_by")))
+    if user is not None:
+        inventory.users[user] = None
+    for result in dicts(annotation.get("result")):
+        if "from_name" not in result:
+            continue  # A relation between results has no control.
+        name, value = str(result["from_name"]), result.get("value")
+        control = inventory.controls.setdefault(name, ExportControl())
+        control.types.add(str(result.get("type")))
+        control.of_pairs = control.of_pairs or of_pairs
+        # The place of a region is in the value, the index of an item next to it.
+        around = {*value, *(result.keys() & {"item_index"})} if isinstance(value, dict) else set()
+        if control.region is None and result.get("type") in _VALUES and around - _VALUES:
+            control.region = record.number, record.cells.get("id")
+        if annotation.get("was_cancelled") is not True:
+            number, buckets = number_in(value), groups_of(value).keys() - {UNPLACED, name}
+            if is_number(number):
+                control.numbers.append((record.number, float(number)))
+            labels = [*choice_labels(value), *text_labels(value), *sorted(buckets)]
+            control.labels += [(record.number, label) for label in labels]
 
 
-def _labels(result: Mapping[str, Any]) -> list[str]:
-    """Return the labels of a result that are choices, or buckets of a ranking."""
-    value = result.get("value")
-    own = {UNPLACED, str(result["from_name"])}
-    return [
-        *choice_labels(value),
-        *text_labels(value),
-        *(group for group in groups_of(value) if group not in own),
-    ]
+_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
+"""Their results are of the type of the same name in small letters."""
 
 
-def _is_of_region(result: Mapping[str, Any]) -> bool:
-    """Whether a value is of a region or of one item of a list (perRegion, perItem)."""
-    value = result.get("value")
-    if result.get("type") not in _VALUES or not isinstance(value, dict):
-        return False
-    # The place of a region is in the value, the index of an item next to it.
-    return "item_index" in result or bool(value.keys() - _VALUES)
+def stated_controls(xml: str) -> dict[str, ExportControl]:
+    """Return the controls of a labeling configuration.
 
-
-def _dicts(listed: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, which may contain anything, or be none."""
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-
-
-def scorers_of_users(
-    users: Mapping[int, str | None], source: RecordSource, options: FormatOptions
-) -> dict[int, str | None]:
-    """Return the scorer of each user of an export; None: left out by --rater.
-
-    Users with the same e-mail address, whatever its case, are one person.
+    They have the choices and buckets that they offer, and the ends of their range. A control of a
+    region or of an item (perRegion, perItem) rates no response and is left out.
 
     Raises
     ------
-    InputError
-        A user without --rater would get the code of a rater who was pulled or erased, or --rater
-        names a user who is not in the file.
+    StudyError
+        The configuration cannot be read.
     """
-    prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
-    scorers: dict[int, str | None] = {
-        user: code or None for user in users if (code := options.raters.get(str(user))) is not None
-    }
-    by_email = {email: user for user in reversed(scorers) if (email := users[user])}
-    faults = []
-    for user, email in users.items():
-        if user in scorers:
-            continue
-        first = by_email.setdefault(email, user) if email else user
-        if first != user:
-            scorers[user] = scorers[first]
-            source.report.rules[
-                f"users {first} and {user} have the same e-mail address, and are one rater"
-            ] += 1
-            continue
-        scorers[user] = f"{prefix}{user}"
-        fault = _same_code(user, f"{prefix}{user}", options)
-        if fault is not None:
-            faults.append(fault)
-    numbers = [str(user) for user in users]
-    for number, code in options.raters.items():
-        if number not in numbers:
-            faults.append(
-                Fault(
-                    f"user {number} has no annotation in this file. Its users: "
-                    f"{quoted_names(numbers) or 'none'}.",
-                    f"Correct or leave out --rater {number}={code}; import files of different "
-                    "people one by one.",
-                )
-            )
-    if faults:
-        raise InputError(source.path.name, faults)
-    existing = sorted(
-        str(code)
-        for user, code in scorers.items()
-        if code in options.kinds and str(user) not in options.raters
-    )
-    if existing:
-        source.report.warnings.append(
-            f"{', '.join(existing)}: the study already has values of these scorers, and the values "
-            "of this file are added to theirs. If they are other people, use --rater-prefix."
-        )
-    return scorers
+    from label_studio_sdk.label_interface import LabelInterface
+
+    if not xml.strip():
+        return {}
+    try:
+        tags, _, _, tree = LabelInterface("<View/>").parse(xml)
+    except Exception as error:  # noqa: BLE001  (whatever the SDK raises)
+        raise StudyError(
+            f"The labeling configuration of the project cannot be read: {error}. Correct it in "
+            "Label Studio (Settings, Labeling Interface)."
+        ) from None
+    controls: dict[str, ExportControl] = {}
+    for name, tag in tags.items():
+        whole = "true" not in {tag.attr.get("perRegion"), tag.attr.get("perItem")}
+        if tag.tag in _TAGS and whole:
+            controls[name] = ExportControl({tag.tag.lower()}, stated=_ends(tag))
+    for element in tree.iter():
+        # The SDK's own list of labels has neither nested choices nor buckets.
+        if (name := element.get("name")) in controls and element.tag in _TAGS:
+            controls[name].labels += [(0, label) for label in _offered(element)]
+    return controls
 
 
-def _same_code(user: int, code: str, options: FormatOptions) -> Fault | None:
-    """Return a fault if a user may be a rater who was pulled from a server, or erased."""
-    for server, number, rater in options.pulled:
-        if rater == code or (
-            rater is None and number == str(user) and options.rater_prefix is None
-        ):
-            who = f"the rater {code}" if rater else "erased from the study"
-            return Fault(
-                f"user {user} of {server} is {who}; is user {user} of this file the same person?",
-                f"Name the rater with --rater {user}=CODE (--rater {user}= leaves the user out), "
-                "or give people of another server different codes with --rater-prefix TEXT.",
-            )
-    return None
+def _ends(tag: Any) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest value that a control takes; None: it states none."""
+    if tag.tag == "Rating":
+        most = _number(tag.attr.get("maxRating"))
+        return None, float(STARS[1]) if most is None else most
+    if tag.tag == "Number":
+        return _number(tag.attr.get("min")), _number(tag.attr.get("max"))
+    return None, None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _offered(element: Any, path: str = "") -> Iterator[str]:
+    for part in element:
+        if part.tag == "Bucket":
+            yield part.get("name", "")
+        elif part.tag in {"Choice", "Label"}:
+            label = path + (part.get("alias") or part.get("value") or "")
+            yield label
+            yield from _offered(part, f"{label}/")
+        else:
+            yield from _offered(part, path)

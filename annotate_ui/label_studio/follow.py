@@ -5,37 +5,41 @@ answers replace those that the project brought before.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import TypeAdapter
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
 from annotate_ui.label_studio.client import Server, ServerError
+from annotate_ui.label_studio.export_controls import MappedControls
 from annotate_ui.label_studio.export_file import read_rows
-from annotate_ui.label_studio.export_inventory import ExportControl, Inventory, read_inventory
-from annotate_ui.label_studio.export_reading import export_reading
-from annotate_ui.label_studio.projects import NOT_FOUND, StoredProject, exchange, stored_projects
+from annotate_ui.label_studio.export_inventory import Inventory, read_inventory, stated_controls
+from annotate_ui.label_studio.projects import (
+    NOT_FOUND,
+    StoredProject,
+    exchange,
+    store_project,
+    stored_projects,
+)
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
-from annotate_ui.label_studio.results import Followed
-from annotate_ui.label_studio.task_content import TaskReader
+from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import Raters
-from annotate_ui.label_studio.value_ranges import stated_controls
 from study.errors import Fault, StudyError
 from study.importing.existing_content import ExistingContent
+from study.importing.file_import import study_options
 from study.importing.import_store import lock_imports, store_rows
 from study.importing.importers import FormatOptions
+from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.source import RecordSource
 from study.importing.rows import ResponseRow
 from study.importing.value_store import Replaced
-from study.progress_bar import Advance
 from study.schema import digest
-from study.schema.creation import append_only_suspended
-from study.schema.tables import external_projects, imported_files, raters as rater_table
+from study.schema.tables import imported_files, raters as rater_table
 from study.study import Study
 
 IMPORTER = "label_studio"
@@ -70,20 +74,22 @@ class FollowOptions:
 _STORED_OPTIONS = TypeAdapter(FollowOptions)
 
 
-@dataclass
-class _Project:
+class _Project(NamedTuple):
     """A project as it is on the server."""
 
     number: int
     options: FollowOptions
     form: FormatOptions
     source: RecordSource
-    """Its tasks, as a file that a person exported."""
-    found: Inventory
-    """The controls with results, with what the project states, and the users."""
-    fixed: Mapping[str, int]
-    """Construct to the version under which the project's values are stored, if there are any."""
-    has_tasks: bool
+    """Its tasks, in a file like one that a person exported."""
+    found: Inventory | None
+    """The controls with results, with what the project states, and the users; None: no tasks."""
+
+    @property
+    def users(self) -> list[int]:
+        """The users whose annotations count and who are not left out."""
+        users = self.found.users if self.found is not None else ()
+        return [user for user in users if user not in self.options.users_left_out]
 
 
 def follow(
@@ -94,8 +100,8 @@ def follow(
     *,
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
-    progress: Advance | None = None,
-) -> Followed:
+    progress: Advance = unseen,
+) -> Pulled:
     """Import the projects of a server that a study follows, and one more.
 
     Responses are imported from the tasks, or matched with those of the study. Each project's
@@ -121,8 +127,7 @@ def follow(
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with exchange(study, server), ExitStack() as files:
+    with exchange(study, server), TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
         with study.read() as connection:
             pushed = {project.number for project in stored_projects(connection)}
             stored = {p.number: p for p in stored_projects(connection, followed=True)}
@@ -132,76 +137,58 @@ def follow(
             )
         wanted = {n: _STORED_OPTIONS.validate_python(p.following) for n, p in stored.items()}
         if number is not None:
-            known = wanted.get(number, FollowOptions())
-            wanted[number] = known if options is None else known.updated(options)
+            wanted[number] = wanted.get(number, FollowOptions()).updated(options or FollowOptions())
         if not wanted:
             raise StudyError(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
                 "number in its address."
             )
-        result = Followed(server.url)
+        result = Pulled(server.url)
         projects: list[_Project] = []
         for step, (n, used) in enumerate(wanted.items(), 1):
-            # Options that are given again are for the constructs as they are now.
-            fixed = {} if n not in stored or n == number else stored[n].versions
             try:
-                projects.append(files.enter_context(_fetched(study, server, n, used, fixed)))
+                projects.append(_fetched(study, server, n, used, Path(folder)))
             except ServerError as error:
                 if error.status != NOT_FOUND or n not in stored:
                     raise
                 result.missing_projects.append(n)
-            advance(step, len(wanted) + 1)
-        users = {user for project in projects for user in _counted_users(project)}
+            progress(step, len(wanted) + 1)
+        users = {user for project in projects for user in project.users}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             lock_imports(people.connection)
             for project in projects:
-                _store(study, server, people, project, stored.get(project.number), result)
+                # Options that are given again are for the constructs as they are now.
+                known = stored.get(project.number)
+                fixed = {} if known is None or project.number == number else known.versions
+                now = study.construct_versions(people.connection)
+                for key in (key for key in fixed if now.get(key, fixed[key]) != fixed[key]):
+                    raise StudyError(
+                        f"The construct {key} was edited in study.toml since project "
+                        f"{project.number} was followed, whose values answer the earlier question. "
+                        f"Give --project {project.number} with an option, such as --control "
+                        f"NAME={key}, to store them under the new version, or --control NAME= to "
+                        "leave them out."
+                    )
+                _store(study, server, people, project, known, result)
             result.raters = people.new
-        advance(len(wanted) + 1, len(wanted) + 1)
+        progress(len(wanted) + 1, len(wanted) + 1)
         return result
 
 
-def _counted_users(project: _Project) -> set[int]:
-    return {*project.found.users} - {*project.options.users_left_out}
-
-
-@contextmanager
 def _fetched(
-    study: Study, server: Server, number: int, options: FollowOptions, fixed: Mapping[str, int]
-) -> Iterator[_Project]:
-    """Yield a project as it is now, its tasks in a file like one that a person downloaded."""
-    config = study.config
-    form = FormatOptions(
-        constructs=tuple(spec.key for spec in config.constructs),
-        names={spec.key: spec.name for spec in config.constructs},
-        scales={spec.key: spec.scale for spec in config.constructs},
-        preference_scale=config.preferences.scale,
-        controls={**config.label_studio.controls, **options.controls},
-        declared_controls=options.controls,
-        ranges=options.ranges,
-        values=options.values,
-        columns=options.columns,
-        annotations={kind: taken for kind, taken in options.annotations.items() if taken},
-    )
-    xml = server.project(number).xml
+    study: Study, server: Server, number: int, options: FollowOptions, folder: Path
+) -> _Project:
+    """Return a project as it is now, its tasks in a file of this folder."""
+    named = {one.name: getattr(options, one.name) for one in fields(options)}
+    del named["users_left_out"]
+    form = study_options(study, **named)
+    stated = stated_controls(server.project(number).xml)
     exported = list(server.export(number))
-    with TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
-        path = Path(folder) / f"project-{number}.json"
-        path.write_text(json.dumps(exported), encoding="utf-8")
-        source = RecordSource(path)
-        found = read_inventory(source, form) if exported else Inventory()
-        _add_stated(found.controls, stated_controls(xml))
-        yield _Project(number, options, form, source, found, fixed, bool(exported))
-
-
-def _add_stated(found: dict[str, ExportControl], stated: Mapping[str, ExportControl]) -> None:
-    """Add what the configuration states to the controls with results."""
-    for name, control in stated.items():
-        used = found.setdefault(name, control)
-        if used is not control:
-            used.types |= control.types
-            used.labels += control.labels
-            used.stated = control.stated
+    path = folder / f"project-{number}.json"
+    path.write_text(json.dumps(exported), encoding="utf-8")
+    source = RecordSource(path)
+    found = read_inventory(source, form, stated) if exported else None
+    return _Project(number, options, form, source, found)
 
 
 def _store(
@@ -210,20 +197,31 @@ def _store(
     people: Raters,
     project: _Project,
     stored: StoredProject | None,
-    result: Followed,
+    result: Pulled,
 ) -> None:
     """Import a project; its answers replace those of its earlier imports."""
-    connection, report = people.connection, project.source.report
-    versions = study.construct_versions(connection)
-    _check_versions(project, versions)
-    codes, gone = _codes(people, project)
-    form = replace(project.form, raters=codes)
-    if not project.has_tasks:
-        _store_project(study, server, people, project, stored, {})
+    connection, report, found = people.connection, project.source.report, project.found
+    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
+    values: dict[str, Any] = {"controls": {}, "following": following}
+    if found is None:
+        store_project(connection, study, server, project.number, stored, values)
         return
-    reading = export_reading(project.source, project.found.controls, form, versions)
-    key = _store_project(study, server, people, project, stored, reading.reader.controls)
-    others, kept = _other_texts(people, project, form)
+    # Users who do not count or were erased are left out. The values of a rater who left stay.
+    codes, gone = dict.fromkeys(map(str, found.users), ""), set[str]()
+    t = rater_table
+    for user in project.users:
+        rater = people.rater_of(user)
+        code = connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
+        if rater in people.left:
+            gone.add(str(code))
+        elif code is not None:
+            codes[str(user)] = code
+    project = project._replace(form=replace(project.form, raters=codes))
+    versions = study.construct_versions(connection)
+    reading = MappedControls(project.source, found.controls, project.form, versions)
+    values["controls"] = reading.reader.controls
+    key = store_project(connection, study, server, project.number, stored, values)
+    others, kept = _other_texts(people, project)
     if others:
         report.left_out[OTHER_TEXTS] += len(others)
     t = imported_files
@@ -240,68 +238,34 @@ def _store(
             "conflicts_as_repeats": True,
         },
     }
-    rows = read_rows(project.source, form, project.found, reading, others)
+    rows = read_rows(project.source, project.form, found, reading, others)
     replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
     store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)
     if report.unmatched:
         report.left_out[NOT_IN_STUDY] += report.unmatched_rows
-    result.ranges |= {
-        f"{project.number}/{n}": words for n, words in reading.stated_ranges().items()
-    }
-    result.add(report, project.found.annotations)
+    stated = reading.stated_ranges().items()
+    result.ranges |= {f"{project.number}/{name}": words for name, words in stated}
+    result.add(report, found.annotations)
 
 
-def _check_versions(project: _Project, versions: Mapping[str, int]) -> None:
-    for key, version in project.fixed.items():
-        if versions.get(key, version) != version:
-            raise StudyError(
-                f"The construct {key} was edited in study.toml since project {project.number} was "
-                "followed, whose values answer the earlier question. Give --project "
-                f"{project.number} with an option, such as --control NAME={key}, to store them "
-                "under the new version, or --control NAME= to leave them out."
-            )
-
-
-def _codes(people: Raters, project: _Project) -> tuple[dict[str, str], set[str]]:
-    """Return the rater that each user is, as `--rater` names them, and those who have left.
-
-    Users who were erased are left out. The values of a rater who left stay as they are.
-    """
-    t = rater_table
-    codes: dict[str, str] = {}
-    gone: set[str] = set()
-    for user in project.found.users:
-        rater = None if user in project.options.users_left_out else people.rater_of(user)
-        code = people.connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
-        if rater is not None and people.has_left(rater):
-            gone.add(str(code))
-            code = None
-        codes[str(user)] = code or ""
-    return codes, gone
-
-
-def _other_texts(
-    people: Raters, project: _Project, form: FormatOptions
-) -> tuple[set[int], set[int]]:
+def _other_texts(people: Raters, project: _Project) -> tuple[set[int], set[int]]:
     """Return the tasks whose ids have another content in the study, and the responses of these."""
     existing = ExistingContent(people.connection)
-    reader = TaskReader(RecordSource(project.source.path), form)
+    source = RecordSource(project.source.path)
     tasks: set[int] = set()
     responses: set[int] = set()
-    for record in RecordSource(project.source.path).records():
-        content = reader.read(record)
+    for content in TaskReader(source, project.form).contents(source.records()):
         for located in () if isinstance(content, Fault) else content.rows:
             if isinstance(located, Fault) or not isinstance(located.row, ResponseRow):
                 continue
-            own, of_system, differs = _compared(existing, located.row)
-            if differs:
-                assert not isinstance(content, Fault)  # noqa: S101
-                tasks.add(int(content.record.cells["id"]))
-                responses |= {response for response in (own, of_system) if response is not None}
+            named, differs = _compared(existing, located.row)
+            if differs and isinstance(content, TaskContent):
+                tasks.add(content.number)
+                responses |= named
     return tasks, responses
 
 
-def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[int | None, int | None, bool]:
+def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bool]:
     """Return the responses of a row's id and system, and whether one has another content."""
     text = digest(row.query.encode())
     passages = [passage.text for passage in row.passages if passage.text.strip()]
@@ -311,40 +275,9 @@ def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[int | None, 
         (query,) = same
     own = None if row.response_id is None else existing.find(row.response_id)
     of_system = existing.outputs.get((query or 0, row.system or ""), (None,))[0]
+    named = {response for response in (own, of_system) if response is not None}
+    stored = [existing.responses[response] for response in named]
     differs = query is not None and existing.queries[query].text != text
-    for response in (own, of_system):
-        if response is not None:
-            other = existing.responses[response]
-            stored = existing.queries[other.query].text, other.content
-            differs = differs or stored != (text, content)
-    return own, of_system, differs
-
-
-def _store_project(
-    study: Study,
-    server: Server,
-    people: Raters,
-    project: _Project,
-    stored: StoredProject | None,
-    controls: Mapping[str, Any],
-) -> int:
-    """Store that a project is followed and how it was read now; return the study's key of it."""
-    t, connection = external_projects, people.connection
-    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
-    values = {"controls": controls, "following": following}
-    if stored is None:
-        made = insert(t).values(
-            **values,
-            fields=[],
-            server=server.url,
-            instance=server.identity,
-            external_id=str(project.number),
-            stage=1,
-            overlap=1,
-            config_hash=study.config_hash,
-        )
-        return int(connection.execute(made.returning(t.c.id)).scalar_one())
-    if values != {name: getattr(stored, name) for name in values}:
-        with append_only_suspended(connection, [t.name]):
-            connection.execute(update(t).where(t.c.id == stored.id).values(**values))
-    return stored.id
+    return named, differs or any(
+        (existing.queries[other.query].text, other.content) != (text, content) for other in stored
+    )

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from html import escape
 from math import isclose
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, canonicalize, indent, tostring
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from annotate_ui.participants.consent import markdown, texts_of
 from study.base.scales import Scale
@@ -53,73 +53,9 @@ _LAYOUT = (
 )
 
 
-class LabelingPage:
-    """A page to which texts and questions are added."""
-
-    def __init__(self) -> None:
-        self._view = Element("View", className="ccrs-page")
-        for style in (_PROTECTION, _LAYOUT):
-            SubElement(self._view, "Style").text = style
-        self.texts = SubElement(self._view, "View", className="ccrs-texts")
-        self.questions = SubElement(self._view, "View", className="ccrs-questions")
-
-    def show(self, field: Sees) -> None:
-        """Add a field of the query."""
-        header(self.texts, HEADINGS[field], size=5)
-        if field != "context":
-            text = {"name": field, "value": f"${field}", "granularity": "word"}
-            SubElement(self.texts, "Text", text)
-        else:
-            each = SubElement(self.texts, "Repeater", on="$passages", indexFlag="{{idx}}")
-            folded = SubElement(each, "Collapse", open="false")
-            panel = SubElement(folded, "Panel", value="$passages[{{idx}}].title")
-            SubElement(panel, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
-
-    def ask(self, name: str, *lines: str) -> Element:
-        """Add a question with a heading and further lines; return its view."""
-        view = SubElement(self.questions, "View", className="ccrs-construct")
-        header(view, name, size=5)
-        for line in lines:
-            header(view, line)
-        return view
-
-    def choices(
-        self, view: Element, name: str, labels: Iterable[str], *, single: bool = False, **more: str
-    ) -> None:
-        """Add boxes to tick: any of them, or a `single` one, which is required."""
-        # Not "single-radio", whose value the arrow keys change.
-        kind = {"choice": "single", "required": "true"} if single else {"choice": "multiple"}
-        boxes = SubElement(view, "Choices", {"name": name, "toName": TARGET, **kind, **more})
-        for label in labels:
-            SubElement(boxes, "Choice", value=plain_text(label))
-
-    def finished(self) -> str:
-        """Add an optional comment, and return the page as XML."""
-        SubElement(
-            self.questions,
-            "TextArea",
-            name=COMMENT,
-            toName=TARGET,
-            placeholder="Comment (optional)",
-            rows="2",
-            maxSubmissions="1",
-            editable="true",
-        )
-        controls = (e for e in self._view.iter() if e.tag in {"Number", "Choice", "Label"})
-        for number, control in enumerate(controls):
-            control.set("hotkey", chr(_FIRST_HOTKEY + number))
-        indent(self._view)
-        return tostring(self._view, encoding="unicode")
-
-
 def header(view: Element, text: str, size: int = 6) -> None:
     """Add a line; size 5 is a heading."""
     SubElement(view, "Header", value=plain_text(text), size=str(size))
-
-
-def same_page(xml: str, other: str) -> bool:
-    """Whether two pages are the same, however they are written."""
-    return canonicalize(xml, strip_text=True) == canonicalize(other, strip_text=True)
 
 
 def plain_text(text: str) -> str:
@@ -165,32 +101,58 @@ def configuration(
     fields: Sequence[Sees], constructs: Sequence[ConstructSpec], versions: Mapping[str, int]
 ) -> Configuration:
     """Return the configuration of a project that shows `fields` to rate `constructs`."""
-    page, controls = LabelingPage(), Controls()
+    page, controls = Element("View", className="ccrs-page"), Controls()
+    for style in (_PROTECTION, _LAYOUT):
+        SubElement(page, "Style").text = style
+    texts = SubElement(page, "View", className="ccrs-texts")
     for field in fields:
-        page.show(field)
+        header(texts, HEADINGS[field], size=5)
+        if field != "context":
+            text = {"name": field, "value": f"${field}", "granularity": "word"}
+            SubElement(texts, "Text", text)
+        else:
+            each = SubElement(texts, "Repeater", on="$passages", indexFlag="{{idx}}")
+            folded = SubElement(each, "Collapse", open="false")
+            panel = SubElement(folded, "Panel", value="$passages[{{idx}}].title")
+            SubElement(panel, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
+    questions = SubElement(page, "View", className="ccrs-questions")
     for construct in constructs:
-        controls |= _rating(page, construct, versions[construct.key])
+        controls |= _rating(questions, construct, versions[construct.key])
+    comment = {"name": COMMENT, "toName": TARGET, "placeholder": "Comment (optional)"}
+    comment |= {"rows": "2", "maxSubmissions": "1", "editable": "true"}
+    SubElement(questions, "TextArea", comment)
     controls[COMMENT] = {"kind": "comment"}
-    return Configuration(page.finished(), controls)
+    keyed = (element for element in page.iter() if element.tag in {"Number", "Choice", "Label"})
+    for number, control in enumerate(keyed):
+        control.set("hotkey", chr(_FIRST_HOTKEY + number))
+    indent(page)
+    return Configuration(tostring(page, encoding="unicode"), controls)
 
 
-def _rating(page: LabelingPage, construct: ConstructSpec, version: int) -> Controls:
+def _rating(questions: Element, construct: ConstructSpec, version: int) -> Controls:
     """Add the controls of a construct: value, remarks and marks; return their meaning."""
     name, scale = control_name(construct.key), construct.scale
-    view = page.ask(f"{construct.name} ({scale})", construct.question)
+    view = SubElement(questions, "View", className="ccrs-construct")
+    header(view, f"{construct.name} ({scale})", size=5)
+    header(view, construct.question)
     meaning = {"construct": construct.key, "construct_version": version}
     message = plain_text(f"Give a number from {scale} for {construct.name}.")
     labels = {point: float(point) for point in scale_points(scale)}
     if labels:
-        page.choices(view, name, labels, single=True, showInline="true", requiredMessage=message)
+        # Not "single-radio", whose value the arrow keys change.
+        single = {"choice": "single", "required": "true", "showInline": "true"}
+        _choices(view, name, labels, **single, requiredMessage=message)
     else:
-        _number_field(view, name, scale, message)
+        number = {"name": name, "toName": TARGET, "required": "true", "requiredMessage": message}
+        number |= {"min": f"{scale.min:.15g}", "max": f"{scale.max:.15g}"}
+        number["step"] = "any" if scale.step is None else f"{scale.step:.15g}"
+        SubElement(view, "Number", number, hint=plain_text(str(scale)))
     of_value = {"labels": labels} if labels else {}
     controls: Controls = {name: {"kind": "number", **meaning, **of_value}}
     for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0])):
         header(view, f"{point}: {words}")
     if construct.flags:
-        page.choices(view, f"{name}_flags", construct.flags)
+        _choices(view, f"{name}_flags", construct.flags)
         controls[f"{name}_flags"] = {"kind": "flags", **meaning, "flags": list(construct.flags)}
     if construct.mark_question is not None:
         header(view, construct.mark_question)
@@ -198,26 +160,20 @@ def _rating(page: LabelingPage, construct: ConstructSpec, version: int) -> Contr
         marks = SubElement(view, "Labels", name=f"{name}_marks", toName=TARGET)
         SubElement(marks, "Label", value=label)
         # An answer without any label says nothing: it may have been forgotten.
-        page.choices(view, none, [NOTHING_TO_MARK])
+        _choices(view, none, [NOTHING_TO_MARK])
         of_marks = {"labels": {label: construct.key}, "versions": {construct.key: version}}
         controls[f"{name}_marks"] = {"kind": "marks", **of_marks, "none": none}
         controls[none] = {"kind": "unmarked"}
     return controls
 
 
-def _number_field(view: Element, name: str, scale: Scale, message: str) -> None:
-    SubElement(
-        view,
-        "Number",
-        name=name,
-        toName=TARGET,
-        required="true",
-        requiredMessage=message,
-        min=f"{scale.min:.15g}",
-        max=f"{scale.max:.15g}",
-        step="any" if scale.step is None else f"{scale.step:.15g}",
-        hint=plain_text(str(scale)),
-    )
+def _choices(
+    view: Element, name: str, labels: Iterable[str], *, choice: str = "multiple", **more: str
+) -> None:
+    """Add boxes to tick, one or any of them."""
+    boxes = SubElement(view, "Choices", {"name": name, "toName": TARGET, "choice": choice, **more})
+    for label in labels:
+        SubElement(boxes, "Choice", value=plain_text(label))
 
 
 def scale_points(scale: Scale) -> list[str]:

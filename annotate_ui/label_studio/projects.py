@@ -1,29 +1,22 @@
 """The projects and tasks of a study: as they are stored, and on the server they are on."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, insert, select, update
 
-from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Project, Server, ServerError
-from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.label_studio_left import asked_constructs
-from study.facts.ratings import newest_ratings
+from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import (
-    assignments,
-    constructs,
     external_projects,
     external_raters,
     external_tasks,
-    ratings,
-    rejected_values,
     study_identities,
 )
 from study.study import Study
@@ -75,62 +68,36 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
     tasks: dict[int, dict[int, int]] = {}
     for row in connection.execute(select(external_tasks)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
+    rows = connection.execute(select(external_projects).order_by(external_projects.c.id))
     return [
         StoredProject(
-            row.id,
-            int(row.external_id),
-            row.stage,
-            tuple(row.fields),
-            row.controls,
-            row.overlap,
-            tasks.get(row.id, {}),
-            row.following,
+            *(row.id, int(row.external_id), row.stage, tuple(row.fields), row.controls),
+            *(row.overlap, tasks.get(row.id, {}), row.following),
         )
-        for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
+        for row in rows
         if (row.following is not None) == followed
     ]
 
 
-def task_places(
-    projects: Iterable[StoredProject], replaced: Mapping[int, Collection[int]]
-) -> Counter[TaskKey]:
-    """Return the number of places for annotations in Label Studio, by what is asked about what.
-
-    Tasks that are `replaced`, by project, have none.
-    """
-    counts: Counter[TaskKey] = Counter()
-    for project in projects:
-        for response in project.tasks.keys() - replaced.get(project.id, ()):
-            counts[response, project.construct_keys] += project.overlap
-    return counts
-
-
-def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, Scale]:
-    """Return the scales of constructs in these versions."""
-    return {
-        row.key: Scale(
-            min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
-        )
-        for row in connection.execute(select(constructs))
-        if versions.get(row.key) == row.version
-    }
-
-
-def rated_slots(connection: Connection) -> set[int]:
-    """Return the slots of this channel that were rated, according to what was pulled.
-
-    A slot with a rejected value counts as rated, one whose values were withdrawn does not.
-    """
-    t, rejected = assignments, rejected_values
-    of_channel = select(t.c.id).where(t.c.channel == CHANNEL)
-    newest = newest_ratings(ratings.c.assignment_id.in_(of_channel))
-    answered: dict[int, bool] = {}
-    for slot, has_answer in connection.execute(select(newest.c.assignment_id, newest.c.answered)):
-        answered[slot] = answered.get(slot, False) or bool(has_answer)
-    same = (t.c.rater_id == rejected.c.rater_id) & (t.c.response_id == rejected.c.response_id)
-    for slot in connection.execute(of_channel.join(rejected, same)).scalars():
-        answered.setdefault(slot, True)
-    return {slot for slot, is_rated in answered.items() if is_rated}
+def store_project(
+    connection: Connection,
+    study: Study,
+    server: Server,
+    number: int,
+    stored: StoredProject | None,
+    values: Mapping[str, Any],
+) -> int:
+    """Store what a project is, or what changed of it; return the study's key of it."""
+    t = external_projects
+    if stored is None:
+        place = {"server": server.url, "instance": server.identity, "external_id": str(number)}
+        new = {"fields": [], "stage": 1, "overlap": 1, "config_hash": study.config_hash}
+        made = insert(t).values(**{**new, **place, **values}).returning(t.c.id)
+        return int(connection.execute(made).scalar_one())
+    if values != {name: getattr(stored, name) for name in values}:
+        with append_only_suspended(connection, [t.name]):
+            connection.execute(update(t).where(t.c.id == stored.id).values(**values))
+    return stored.id
 
 
 def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
@@ -149,26 +116,6 @@ def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
 
 
 NOT_FOUND = 404
-_TITLE = "Made by ccrs-study; delete nothing here. Title: "
-
-
-def project_mark(name: str, number: int, made_of: str) -> str:
-    """Return the mark of a study's project of this number on a server, made of these settings.
-
-    It is part of the project's description, by which a push finds a project again that an
-    interrupted push made.
-    """
-    digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
-    return f"{_mark(name)}{number} {digest}]"
-
-
-def _mark(name: str) -> str:
-    return f"[ccrs-study {name} "
-
-
-def description(place: str, title: str, mark: str) -> str:
-    """Return a project's description with the title of its push, which `last_title` reads."""
-    return f"{place} {_TITLE}{title} {mark}"
 
 
 @dataclass(frozen=True)
@@ -189,24 +136,22 @@ class ServerProjects:
         """Deleted ones whose tasks the study still has."""
         return [project for project in self.deleted if project.tasks]
 
+    def mark(self, number: int, made_of: str) -> str:
+        """Return the mark of the study's project of this number, made of these settings.
 
-def last_title(on_server: ServerProjects) -> str | None:
-    """Return the title with which the study's newest project was pushed; None: there is none."""
-    mark = f" {_mark(on_server.study_name)}"
-    for project in sorted(on_server.listed, key=lambda project: project.id, reverse=True):
-        text, found, _ = project.description.rpartition(mark)
-        if found and _TITLE in text:
-            return text.split(_TITLE, 1)[1]
-    return None
+        It is part of the project's description, by which a push finds a project again that an
+        interrupted push made.
+        """
+        digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
+        return f"[ccrs-study {self.study_name} {number} {digest}]"
 
+    def unknown(self, stored: Iterable[StoredProject]) -> list[int]:
+        """Return the numbers of projects that were made for this study but are not stored in it.
 
-def unknown_projects(on_server: ServerProjects, stored: Iterable[StoredProject]) -> list[int]:
-    """Return the numbers of projects that were made for this study but are not stored in it.
-
-    Such a study was restored to an earlier backup, or a copy of it was pushed.
-    """
-    mark, known = _mark(on_server.study_name), {project.number for project in stored}
-    return [p.id for p in on_server.listed if mark in p.description and p.id not in known]
+        Such a study was restored to an earlier backup, or a copy of it was pushed.
+        """
+        mark, known = f"[ccrs-study {self.study_name} ", {project.number for project in stored}
+        return [p.id for p in self.listed if mark in p.description and p.id not in known]
 
 
 @contextmanager
@@ -227,44 +172,32 @@ def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
         f"Another `ccrs label-studio` is running on {study.folder}. Wait until it has finished."
     )
     with exclusive(study.engine, study.folder, LockSpace.LABEL_STUDIO, busy=busy):
-        server.check()
-        _check_identity(study, server)
-        yield _server_projects(study, server)
-
-
-def _check_identity(study: Study, server: Server) -> None:
-    """Refuse a server whose numbers of projects, tasks and users are not those of the study."""
-    with study.read() as connection:
-        for table in (external_projects, external_raters):
-            other = select(table.c.server).where(table.c.instance != server.identity)
-            address = connection.execute(other).scalar()
-            if address is not None:
-                raise StudyError(
-                    f"{study.folder} has ratings or projects of the Label Studio that was at "
-                    f"{address}, and {server.url} is another one or was set up anew: its users and "
-                    "projects have the same numbers and are others. Start the former one with its "
-                    "data folder, at any address. Without it, continue in a new study: `ccrs "
-                    "export` writes the responses and ratings, which `ccrs import` reads."
-                )
-
-
-def _server_projects(study: Study, server: Server) -> ServerProjects:
-    with study.read() as connection:
-        name, known = study_name(connection), stored_projects(connection)
-    listed = server.projects()
-    numbers = {project.id for project in listed}
-    unlisted = [project for project in known if project.number not in numbers]
-    deleted = [project for project in unlisted if _is_deleted(server, project.number)]
-    present = [project for project in known if project not in deleted]
-    return ServerProjects(name, listed, present, deleted)
-
-
-def _is_deleted(server: Server, number: int) -> bool:
-    """Ask for a project that the server did not list; only a 404 means that it is deleted."""
-    try:
-        server.project(number)
-    except ServerError as error:
-        if error.status == NOT_FOUND:
-            return True
-        raise
-    return False
+        with study.read() as connection:
+            name, known = study_name(connection), stored_projects(connection)
+            # A server whose numbers of projects, tasks and users are not those of the study.
+            for table in (external_projects, external_raters):
+                other = select(table.c.server).where(table.c.instance != server.identity)
+                address = connection.execute(other).scalar()
+                if address is not None:
+                    raise StudyError(
+                        f"{study.folder} has ratings or projects of the Label Studio that was at "
+                        f"{address}, and {server.url} is another one or was set up anew: its users "
+                        "and projects have the same numbers and are others. Start the former one "
+                        "with its data folder, at any address. Without it, continue in a new "
+                        "study: `ccrs export` writes the responses and ratings, which `ccrs "
+                        "import` reads."
+                    )
+        listed = server.projects()
+        there = {project.id for project in listed}
+        deleted = []
+        for project in known:
+            if project.number not in there:
+                # Only a 404 means that it is deleted.
+                try:
+                    server.project(project.number)
+                except ServerError as error:
+                    if error.status != NOT_FOUND:
+                        raise
+                    deleted.append(project)
+        present = [project for project in known if project not in deleted]
+        yield ServerProjects(name, listed, present, deleted)

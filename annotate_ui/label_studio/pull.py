@@ -1,29 +1,37 @@
-"""Pulling: annotations become revisions of ratings; and synchronizing, at an interval."""
+"""Pulling: annotations become revisions of ratings, and nothing else is written."""
 
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotation_store import AnnotationStore, FetchedProject
-from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.projects import (
-    StoredProject,
-    exchange,
-    stored_projects,
-    stored_scales,
-)
-from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.reasons import NOT_INDEPENDENT, is_prefilled
-from annotate_ui.label_studio.results import Pulled, Pushed
+from sqlalchemy import select
+
+from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
+from annotate_ui.label_studio.annotations import Annotation, Given, InvalidValue, likely_commas
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.projects import StoredProject, exchange
+from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.revisions import LocatedAnnotation, Reveals, Revisions
+from annotate_ui.label_studio.slots import Slot, SlotClaims
+from annotate_ui.label_studio.task_upload import task_names
 from annotate_ui.label_studio.users import Raters
+from annotate_ui.tasks.save import rules_hash
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.progress_bar import Advance
+from study.importing.marked_texts import joined_ranges, place_of
+from study.importing.readers.input_file import Advance, unseen
+from study.schema.tables import constructs, responses
+from study.sentences import Range
 from study.study import Study
 
 ConfirmNewRaters = Callable[[list[int], list[str]], None]
+
+
+Fetched = Sequence[tuple[StoredProject, Sequence[Annotation]]]
+"""Projects with their annotations as they are on the server."""
 
 
 def pull(
@@ -32,7 +40,7 @@ def pull(
     *,
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
-    progress: Advance | None = None,
+    progress: Advance = unseen,
 ) -> Pulled:
     """Read the annotations of all projects of a server and store each change as a revision.
 
@@ -50,11 +58,11 @@ def pull(
     Raises
     ------
     StudyError
-        Nothing was pushed to this server, or a user is another rater already.
+        Nothing was pushed to this server, a user is another rater already, or an annotation has no
+        user or no results.
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
         if not on_server.present and not on_server.deleted:
             raise StudyError(
@@ -62,20 +70,26 @@ def pull(
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
         with study.read() as connection:
-            scales = {p.id: stored_scales(connection, p.versions) for p in on_server.present}
-        result = Pulled(
-            server.url, missing_projects=[project.number for project in on_server.missing]
-        )
+            versions = connection.execute(select(constructs)).all()
+        result = Pulled(server.url, missing_projects=[p.number for p in on_server.missing])
         steps = len(on_server.present) + 1
         fetched = []
         for number, project in enumerate(on_server.present, 1):
-            reader = AnnotationReader(project.controls, scales[project.id])
-            fetched.append(_fetch(server, project, reader, result))
-            advance(number, steps)
-        users = {annotation.user for one in fetched for annotation in one.annotations}
+            # Values are checked against the scales that were pushed.
+            scales = {
+                row.key: Scale(
+                    min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
+                )
+                for row in versions
+                if project.versions.get(row.key) == row.version
+            }
+            reader = AnnotationReader(project.controls, scales)
+            fetched.append((project, _fetched(server, project, reader, result)))
+            progress(number, steps)
+        users = {annotation.user for _, made in fetched for annotation in made}
         with storing(study, server, users, raters or {}, confirm_new_raters) as people:
             AnnotationStore(study, people, result).store(fetched)
-        advance(steps, steps)
+        progress(steps, steps)
         return result
 
 
@@ -92,7 +106,7 @@ def storing(
         # Before the writing transaction, so that other raters can save while the owner decides.
         with study.read() as connection:
             people = Raters(connection, server.url, server.identity)
-            others = sorted({*people.without_account()} - {*codes.values()})
+            others = sorted(people.without_account() - {*codes.values()})
         known = people.by_user.keys() | codes.keys()
         new = sorted(user for user in users if user is not None and user not in known)
         if new and others:
@@ -103,88 +117,199 @@ def storing(
         yield people
 
 
-def _fetch(
+def _fetched(
     server: Server, project: StoredProject, reader: AnnotationReader, result: Pulled
-) -> FetchedProject:
-    fetched = FetchedProject(project)
-    for exported in server.export(project.number):
-        task, made = exported, exported.get("annotations")
-        if isinstance(made, list):
-            own = [raw for raw in made if not (isinstance(raw, dict) and is_prefilled(raw))]
-            if len(own) < len(made):
-                result.left_out[NOT_INDEPENDENT] += len(made) - len(own)
-            task = {**task, "annotations": own}
-        annotations, unreadable = reader.read(task, {})
-        fetched.annotations += annotations
-        fetched.unreadable += unreadable
+) -> list[Annotation]:
+    """Return the annotations of a project that people made."""
+    annotations: list[Annotation] = []
+    for task in server.export(project.number):
         result.drafts += len(task.get("drafts") or [])
-        result.annotations += len(annotations) + len(unreadable)
-        result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
-    return fetched
+        for raw in task.get("annotations") or []:
+            read = reader.read(raw, task, {})
+            if isinstance(read, str):
+                raise StudyError(
+                    f"An annotation of task {task.get('id')} of project {project.number} cannot be "
+                    f"read: {read}. Delete it in Label Studio."
+                )
+            if read.prefilled:
+                result.left_out[reasons.NOT_INDEPENDENT] += 1
+            else:
+                annotations.append(read)
+    result.annotations += len(annotations)
+    result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
+    return annotations
 
 
-@dataclass(frozen=True)
-class Round:
-    """The results of one round."""
+class AnnotationStore:
+    """Stores the annotations of one server, within the transaction of its raters."""
 
-    pulled: Pulled | None
-    """None: nothing had been pushed before."""
-    pushed: Pushed
+    def __init__(self, study: Study, raters: Raters, result: Pulled) -> None:
+        self._connection = connection = raters.connection
+        self._raters, self._result = raters, result
+        self._claims = SlotClaims(connection, study)
+        self._revisions = Revisions(connection, study, result)
+        self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
+        self._texts: dict[int, str] = {}
 
+    def store(self, projects: Fetched) -> None:
+        """Store every annotation that is new, edited or deleted."""
+        annotations = self._located(projects)
+        newest: dict[Any, LocatedAnnotation] = {}
+        for located in sorted(annotations, key=lambda located: located.annotation.recency):
+            newest[located.rating_key] = located
+        deleted = self._slots_of_deleted(projects, list(newest.values()))
+        gone = {slot.id for slot in deleted}
+        for given_up in deleted:
+            self._claims.reopen(
+                given_up, lambda slot: slot.id not in gone and bool(self._revisions.active(slot))
+            )
+        filled: list[tuple[LocatedAnnotation, Slot]] = []
+        for located in annotations:
+            annotation, rater = located.annotation, located.rater_id
+            if rater is None and annotation.user is not None:
+                self._result.erased += 1
+            elif rater is None:
+                # The person may have been erased from the study: none of their values is stored.
+                self._revisions.reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
+            elif isinstance(slot := self._find_slot(located, rater, newest), str):
+                # Every value of the annotation is rejected for this reason.
+                given = [answer.rejected(slot) for answer in annotation.answers]
+                given = [InvalidValue(None, None, slot)] if annotation.skipped else given
+                given += [replace(value, reason=slot) for value in annotation.invalid]
+                self._revisions.reject(located, *given)
+            else:
+                filled.append((located, slot))
+        self._result.further = sum(slot.further for _, slot in filled)
+        seen = Reveals(self._connection)
+        seen.add([(slot, located.project, located.annotation) for located, slot in filled])
+        for located, slot in filled:
+            self._store_annotation(located, slot, seen)
+        for slot in deleted:
+            for kind in ("value", "marks"):
+                self._revisions.withdraw(slot, kind, slot.construct_keys, reasons.DELETED)
+        self._flag_commas(filled)
+        self._revisions.flush()
+        self._result.raters = self._raters.new
 
-def sync_once(
-    study: Study,
-    server: Server,
-    *,
-    raters: Mapping[int, str] | None = None,
-    confirm_new_raters: ConfirmNewRaters | None = None,
-    title: str | None = None,
-    progress: Advance | None = None,
-) -> Round:
-    """Pull, then push: the ratings that were pulled open the next stage of their query.
+    def _located(self, projects: Fetched) -> list[LocatedAnnotation]:
+        """Return every annotation with its response and its rater, in the order of rating.
 
-    Raises
-    ------
-    StudyError
-        As `pull` and `push` do.
-    """
-    with study.read() as connection:
-        projects = stored_projects(connection)
-    pulled = None
-    if projects:
-        pulled = pull(
-            study, server, raters=raters, confirm_new_raters=confirm_new_raters, progress=progress
-        )
-    return Round(pulled, push(study, server, title=title, progress=progress))
+        Tasks are found by name: an interrupted push may have sent tasks without storing their
+        numbers, and Label Studio reuses the numbers of deleted tasks.
+        """
+        found: list[tuple[StoredProject, Annotation, int | None]] = []
+        for project, annotations in projects:
+            by_response = task_names(self._connection, project.stage)
+            named = {name: response for response, name in by_response.items()}
+            found += [(project, one, named.get(one.name or "")) for one in annotations]
+        located = []
+        # Raters are looked up in this order, so that new ones are added in the order of rating.
+        for row in sorted(found, key=lambda row: (row[1].created, row[1].number)):
+            user, earlier = row[1].user, self._revisions.rater(row[0], row[1].number)
+            rater = earlier if user is None else self._raters.rater_of(user)
+            located.append(LocatedAnnotation(*row, rater))
+        return located
 
+    def _slots_of_deleted(
+        self, projects: Fetched, counted: Sequence[LocatedAnnotation]
+    ) -> list[Slot]:
+        """Return the slots whose annotation was pulled before and is no longer on the server.
 
-T = TypeVar("T")
+        An annotation of a task that has lost its name is not deleted.
+        """
+        present = {(located.rater_id, located.task_key) for located in counted}
+        unnamed = {
+            (response, project.construct_keys)
+            for project, annotations in projects
+            for response, number in project.tasks.items()
+            if any(one.name is None and one.task == number for one in annotations)
+        }
+        ids = {project.id for project, _ in projects}
+        return [
+            slot
+            for slot in self._claims.own.values()
+            if self._revisions.project(slot) in ids
+            and (slot.rater_id, slot.task_key) not in present
+            and slot.task_key not in unnamed
+        ]
 
+    def _find_slot(
+        self, located: LocatedAnnotation, rater_id: int, newest: Mapping[Any, LocatedAnnotation]
+    ) -> Slot | str:
+        """Return the slot that an annotation fills, or the reason why it fills none."""
+        key = located.task_key
+        if located.response_id is None:
+            return reasons.UNKNOWN_TASK
+        if newest[located.rating_key] is not located:
+            return reasons.DUPLICATE
+        if rater_id in self._raters.left:
+            return reasons.LEFT
+        slot = self._claims.own.get((rater_id, key))
+        rated = self._revisions.active(slot)
+        elsewhere = self._claims.on_other_channels(rater_id, key)
+        if elsewhere - rated - self._revisions.active(slot, "marks") == key[1]:
+            return reasons.OTHER_CHANNEL
+        return self._claims.claim(rater_id, key, has_values=bool(rated)) or reasons.NO_SLOT
 
-def repeat(
-    run_round: Callable[[], T],
-    interval: float,
-    report: Callable[[T | StudyError], None],
-    *,
-    rounds: int | None = None,
-    waits_for: tuple[type[StudyError], ...] = (),
-) -> None:
-    """Run rounds until interrupted, or until `rounds` are done.
+    def _store_annotation(self, located: LocatedAnnotation, slot: Slot, seen: Reveals) -> None:
+        project, annotation = located.project, located.annotation
+        self._revisions.reject(located, *annotation.invalid)
+        invalid = {invalid.construct_key for invalid in annotation.invalid}
+        changed = reasons.CHANGED_TO_INVALID, annotation.updated
+        self._revisions.withdraw(slot, "value", invalid, *changed)
+        exposure = seen.at(slot, annotation.updated, project)
+        # A value that was pulled before keeps counting, and its edits are followed.
+        channels = self._claims.on_other_channels(slot.rater_id, located.task_key)
+        elsewhere = {"value": channels - self._revisions.active(slot)}
+        elsewhere["marks"] = elsewhere["value"] - self._revisions.active(slot, "marks")
+        # The comment belongs to the whole task and is stored with its first value.
+        comment = annotation.comment
+        marked = set()
+        for answer in annotation.answers:
+            key, kind = answer.construct_key, "value" if answer.parts is None else "marks"
+            content: dict[str, Any] | str = reasons.OTHER_CHANNEL
+            if key not in elsewhere[kind]:
+                content = self._content(annotation, answer, slot)
+            if isinstance(content, str):
+                if not annotation.skipped:
+                    self._revisions.reject(located, answer.rejected(content))
+                continue
+            if kind == "marks":
+                marked.add(key)
+            else:
+                content["comment"], comment = comment, None
+            common = {"construct_version": answer.construct_version, "construct_key": key}
+            common |= {"rules_hash": self._rules.get(key), "kind": kind, **exposure}
+            self._revisions.add(slot, located, {**common, **content})
+        self._revisions.withdraw(slot, "marks", {*slot.construct_keys} - marked, reasons.DELETED)
 
-    `interval` is the pause between rounds in seconds. A server that cannot be reached is reported
-    and tried again in the next round, and so are errors of the kinds `waits_for`.
-    """
-    done = 0
-    while True:
-        try:
-            report(run_round())
-        except ServerError as error:
-            if not error.is_temporary:
-                raise
-            report(error)
-        except waits_for as error:
-            report(error)
-        done += 1
-        if rounds is not None and done >= rounds:
-            return
-        time.sleep(interval)
+    def _content(self, annotation: Annotation, answer: Given, slot: Slot) -> dict[str, Any] | str:
+        """Return what an answer says, by column, or why marks are not in the response."""
+        if answer.parts is None:
+            skip = {"status": "skipped", "reason": reasons.SKIPPED} if annotation.skipped else {}
+            return {"value": answer.value, "flags": list(answer.flags), **skip}
+        response = slot.response_id
+        if answer.parts and response not in self._texts:
+            of_response = select(responses.c.text).where(responses.c.id == response)
+            self._texts[response] = self._connection.execute(of_response).scalar_one()
+        ranges: list[Range] = []
+        for part in answer.places():
+            place = part if isinstance(part, str) else place_of(self._texts[response], part)
+            if isinstance(place, str):
+                return f"a mark of {answer.construct_key} {place}"
+            ranges.append(place)
+        return {"ranges": joined_ranges(ranges)}
+
+    def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
+        """Report the values of number fields that a decimal comma explains."""
+        given: dict[Any, list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        for located, _ in filled:
+            fields = typed_constructs(located.project.controls)
+            for answer in located.annotation.answers:
+                if answer.construct_key in fields and answer.value is not None:
+                    given[located.rater_id, answer.construct_key].append((located, answer.value))
+        for (_, construct), values in given.items():
+            slips = likely_commas([value for _, value in values])
+            for located, value in values:
+                if value in slips:
+                    self._revisions.doubt(located, construct, value)

@@ -4,7 +4,6 @@ Expected answers, prefilled annotations and predictions count where the caller s
 (`FormatOptions.annotations`), and are left out elsewhere.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,7 +14,6 @@ NO_RANKING = "not a ranking of the task's responses"
 MISSING = "required but missing"
 ENTERED_TWICE = "given twice in one annotation"
 UNKNOWN_CONTROL = "unknown control"
-UNREADABLE = "unreadable annotation"
 UNKNOWN_FLAG = "unknown remark"
 UNKNOWN_CHOICE = "unknown choice"
 MARKED_AND_NONE = "marks, and the statement that there is nothing to mark"
@@ -31,10 +29,6 @@ COMMENT_ONLY = "a comment without any value"
 TOO_LONG = "longer than 5000 characters"
 NO_LABEL = "a marked part without a label"
 NOT_STORABLE = "contains characters that cannot be stored"
-
-HOLDING = frozenset({OTHER_CHANNEL, LEFT, DUPLICATE})
-"""Those of annotations that hold a place of their task although nothing of them can count."""
-
 
 GROUND_TRUTH = "ground-truth"
 """Annotations marked as the expected answer, as Label Studio marks those that it imports."""
@@ -84,23 +78,6 @@ def is_prefilled(raw: Mapping[str, Any]) -> bool:
 def left_out_as(raw: Any, taken: Mapping[str, str]) -> str | None:
     """Return how an annotation is counted that the caller does not take; None: it counts."""
     return next((LEFT_OUT[kind] for kind in kinds_of(raw) if not taken.get(kind)), None)
-
-
-def is_reference(raw: Any, taken: Mapping[str, str]) -> bool:
-    """Whether the caller takes an annotation as the reference and not as a rating."""
-    return any(taken.get(kind) == REFERENCE for kind in kinds_of(raw))
-
-
-def counting(annotations: list[Any], taken: Mapping[str, str], left_out: Counter[str]) -> list[Any]:
-    """Return the annotations that count; the others are added to `left_out`."""
-    counted = []
-    for raw in annotations:
-        reason = left_out_as(raw, taken)
-        if reason is None:
-            counted.append(raw)
-        else:
-            left_out[reason] += 1
-    return counted
 
 
 def predictions_of(task: Mapping[str, Any]) -> list[Any]:

@@ -16,10 +16,13 @@ def reported(words: str) -> Any:
 class _Result:
     """The result of an exchange with a server."""
 
+    server: str
+
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         # `asdict` would make keys of a Counter's items.
-        plain = {name: dict(v) for name, v in vars(self).items() if isinstance(v, Counter)}
+        counts = {name: v for name, v in vars(self).items() if isinstance(v, Counter)}
+        plain: dict[str, Any] = {name: dict(count) for name, count in counts.items()}
         return asdict(replace(self, **plain))
 
     def counts(self) -> list[str]:
@@ -62,7 +65,6 @@ class StatedProject:
 class Pushed(_Result):
     """The result of a push."""
 
-    server: str
     projects: list[PushedProject] = field(default_factory=list)
     """Projects that tasks were added to."""
     tasks: int = 0
@@ -103,15 +105,14 @@ class Rejection:
     value: str | None
     """As JSON."""
     reason: str
-    annotation: int | None
+    annotation: int
     """Its number in Label Studio."""
 
 
 @dataclass
-class _Read(_Result):
-    """What was read from a server and stored."""
+class Pulled(_Result):
+    """What was read from a server and stored: from pushed projects, or from followed ones."""
 
-    server: str
     annotations: int = 0
     """Annotations on the server; of projects that are followed, those that count."""
     new: int = 0
@@ -121,23 +122,6 @@ class _Read(_Result):
     withdrawn: int = 0
     """Values that are no longer in Label Studio, or were changed to an invalid value."""
     unchanged: int = 0
-    raters: dict[str, int] = field(default_factory=dict)
-    """New raters: code to the user's number."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Content that was not stored, with how often it occurred."""
-    missing_projects: list[int] = field(default_factory=list)
-    """Projects that are no longer on the server; their values stay."""
-
-    @property
-    def stored_anything(self) -> bool:
-        """Whether anything was written."""
-        return bool(self.new + self.changed + self.withdrawn or self.raters)
-
-
-@dataclass
-class Pulled(_Read):
-    """The result of a pull."""
-
     skipped: int = reported("Of these, skipped tasks")
     outdated: int = reported(
         "Values of an earlier version of their construct (study.toml was edited after the push), "
@@ -150,37 +134,28 @@ class Pulled(_Read):
     )
     edited_by_other: int = reported("Annotations that another user than their rater changed last")
     erased: int = reported("Annotations of people who were erased from the study")
-    held: int = reported(
-        "Annotations that hold a place of their task although nothing of them can count (once they "
-        "are deleted in Label Studio, somebody else gets the place)"
-    )
+    imported: dict[str, int] = field(default_factory=dict)
+    """Queries, responses and other content that came with the tasks of followed projects."""
+    ranges: dict[str, str] = field(default_factory=dict)
+    """PROJECT/CONTROL to the range that a followed project states, and what becomes of it."""
+    rules: Counter[str] = field(default_factory=Counter)
+    """Rule to how often it accepted something, as `ccrs import` reports it."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Content that was not stored, with how often it occurred."""
+    missing_projects: list[int] = field(default_factory=list)
+    """Projects that are no longer on the server; their values stay."""
+    raters: dict[str, int] = field(default_factory=dict)
+    """New raters: code to the user's number."""
     rejected: list[Rejection] = field(default_factory=list)
-    """All values on the server that cannot become ratings."""
+    """All values in pushed projects that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
     doubtful: list[Rejection] = field(default_factory=list)
     """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
-
-    @property
-    def stored_anything(self) -> bool:
-        """Whether the pull wrote anything."""
-        return super().stored_anything or bool(self.marks + self.rejected_new)
-
-
-@dataclass
-class Followed(_Read):
-    """The result of following projects; values are also preferences and sets of marks."""
-
-    imported: dict[str, int] = field(default_factory=dict)
-    """Queries, responses and other content that came with the tasks."""
-    ranges: dict[str, str] = field(default_factory=dict)
-    """PROJECT/CONTROL to the range that a project states, and what becomes of it."""
-    rules: Counter[str] = field(default_factory=Counter)
-    """Rule to how often it accepted something, as `ccrs import` reports it."""
     warnings: list[str] = field(default_factory=list)
 
     def add(self, report: ImportReport, annotations: int) -> None:
-        """Add what the import of a project counted."""
+        """Add what the import of a project counted; values are also preferences and marks."""
         self.annotations += annotations
         answers = {"scores", "preferences", "sets of marks"}
         self.new += sum(report.added[noun] for noun in answers)
@@ -197,4 +172,5 @@ class Followed(_Read):
     @property
     def stored_anything(self) -> bool:
         """Whether anything was written."""
-        return super().stored_anything or bool(self.imported)
+        values = self.new + self.changed + self.withdrawn + self.marks + self.rejected_new
+        return bool(values or self.raters or self.imported)

@@ -7,6 +7,7 @@ other and is read where the caller names its control.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from annotate_ui.label_studio.short_form import SIGNS, is_short
@@ -24,16 +25,13 @@ def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[s
 
     An empty construct leaves the control out; None: the construct is unknown.
     """
-    by_name = {_normalized(name): key for key, name in options.names.items()}
-    by_name |= {_normalized(key): key for key in options.names}
-    return {
-        control: options.controls.get(control, by_name.get(_normalized(control)))
-        for control in controls
-    }
 
+    def normalized(name: str) -> str:
+        return "".join(character for character in name.lower() if character.isalnum())
 
-def _normalized(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
+    by_name = {normalized(name): key for key, name in options.names.items()}
+    by_name |= {normalized(key): key for key in options.names}
+    return {name: options.controls.get(name, by_name.get(normalized(name))) for name in controls}
 
 
 _OF_ANNOTATION = {*SIGNS, "created_at", "updated_at", "agreement", "history"}
@@ -59,6 +57,7 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
     if not is_short(source.head):
         yield from source.records()
         return
+    read = {name for names in FIELDS.values() for name in names}
     together: dict[Any, Record] = {}
     for record in source.records():
         task = record if isinstance(record, Fault) else _task(record, options)
@@ -66,9 +65,10 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
             yield task if isinstance(task, Fault) else record
             continue
         first = together.setdefault(record.cells.get("id"), Record(record.number, task))
-        if first.cells is task:
-            continue
-        differing = _other_task(first.cells["data"], task["data"], options)
+        data, other = first.cells["data"], task["data"]
+        # Fields that are not read may be texts that raters gave.
+        fields = [n for n in {**data, **other} if options.columns.get(n, n).casefold() in read]
+        differing = next((name for name in fields if data.get(name) != other.get(name)), None)
         if differing is not None:
             yield Fault(
                 f"row {first.number} has the same id and another {differing!r}.",
@@ -76,34 +76,19 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
                 record.number,
                 differing,
             )
-            continue
-        first.cells["annotations"] += task["annotations"]
+        elif first.cells is not task:
+            first.cells["annotations"] += task["annotations"]
     yield from together.values()
 
 
-def _other_task(
-    first: Mapping[str, Any], second: Mapping[str, Any], options: FormatOptions
-) -> str | None:
-    """Return a field in which two records of an id contradict each other.
-
-    Only fields that are read count: others may be texts that raters gave.
-    """
-    read = {name for names in FIELDS.values() for name in names}
-    for name in {*first, *second}:
-        if options.columns.get(name, name).casefold() in read and first.get(name) != second.get(
-            name
-        ):
-            return name
-    return None
-
-
 def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
+    cells, number = record.cells, _whole(record.cells.get("id"))
     data: dict[str, Any] = {}
     results: list[dict[str, Any]] = []
-    for name, cell in record.cells.items():
+    for name, cell in cells.items():
         if name in _OF_ANNOTATION or name == "id" or cell is None:
             continue
-        if name.startswith(_RENAMED) and name.removeprefix(_RENAMED) in record.cells:
+        if name.startswith(_RENAMED) and name.removeprefix(_RENAMED) in cells:
             data[name.removeprefix(_RENAMED)] = cell
             continue
         construct = assign_constructs([name], options)[name]
@@ -120,43 +105,25 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         if of_control is None:
             data.setdefault(name, cell)
         results += of_control or []
-    number = _whole(record.cells.get("id"))
     if number is None:
         # The data of a task in a CSV may have an id, which takes the column of its number.
         number = record.number
-        data.setdefault("item_id", record.cells.get("id"))
+        data.setdefault("item_id", cells.get("id"))
     task: dict[str, Any] = {"id": number, "data": data, "annotations": []}
-    identifier = _whole(record.cells.get("annotation_id"))
-    if identifier is None and blank(record.cells.get("annotation_id")):
+    if blank(cells.get("annotation_id")):
         return task  # It was not annotated.
-    if identifier is None:
-        return Fault(
-            f"the annotation_id {abbreviate(record.cells['annotation_id'])} is not a number.",
-            "Export the project again, or leave the cell empty if the task was not annotated.",
-            record.number,
-            "annotation_id",
-        )
-    user = _whole(record.cells.get("annotator"))
-    if user is None:
-        return Fault(
-            f"the annotator {abbreviate(record.cells.get('annotator'))} is not the number of a "
-            "user; e-mail addresses are not stored.",
-            "Export the project as JSON.",
-            record.number,
-            "annotator",
-        )
-    cells = record.cells
-    task["annotations"] = [
-        {
-            "id": identifier,
-            "completed_by": user,
-            "result": results,
-            "was_cancelled": False,
-            "created_at": cells.get("created_at"),
-            "updated_at": cells.get("updated_at"),
-        }
-    ]
-    return task
+    made = {"result": results, "created_at": cells.get("created_at")}
+    made |= {"updated_at": cells.get("updated_at"), "id": _whole(cells["annotation_id"])}
+    made["completed_by"] = _whole(cells.get("annotator"))
+    if made["id"] is None:
+        problem = f"the annotation_id {abbreviate(cells['annotation_id'])} is not a number."
+        remedy = "Export the project again, or leave the cell empty if the task was not annotated."
+        return Fault(problem, remedy, record.number, "annotation_id")
+    if made["completed_by"] is None:
+        problem = f"the annotator {abbreviate(cells.get('annotator'))} is not the number of a user"
+        problem += "; e-mail addresses are not stored."
+        return Fault(problem, "Export the project as JSON.", record.number, "annotator")
+    return {**task, "annotations": [made]}
 
 
 def _results(name: str, cell: Any, *, named: bool) -> list[dict[str, Any]] | None:
@@ -164,37 +131,23 @@ def _results(name: str, cell: Any, *, named: bool) -> list[dict[str, Any]] | Non
 
     `named` tells that the caller names the control, whose results may then be plain labels.
     """
-    value = _decoded(cell)
-    values = value if isinstance(value, list) else [value]
-    found = []
     if named and cell == "":
         return []
-    for one in values:
-        kind = _type(one)
-        if kind is not None:
-            found.append({"from_name": name, "type": kind, "value": one})
-        elif named and isinstance(one, str):
-            found.append({"from_name": name, "type": "choices", "value": {"choices": [one]}})
+    if isinstance(cell, str) and cell[:1] in ("[", "{"):
+        with suppress(ValueError):
+            cell = json.loads(cell)
+    found = []
+    for value in cell if isinstance(cell, list) else [cell]:
+        of_value = value if isinstance(value, Mapping) else {}
+        kinds = [kind for member, kind in _TYPES.items() if member in of_value]
+        # Regions keep their place next to the value.
+        if len(kinds) == 1 and (len(of_value) == 1 or "start" in of_value):
+            found.append({"from_name": name, "type": kinds[0], "value": value})
+        elif named and isinstance(value, str):
+            found.append({"from_name": name, "type": "choices", "value": {"choices": [value]}})
         else:
             return None
     return found or None
-
-
-def _type(value: Any) -> str | None:
-    """Return the type of a result's value; regions keep their place next to it."""
-    if not isinstance(value, Mapping):
-        return None
-    kinds = [kind for name, kind in _TYPES.items() if name in value]
-    return kinds[0] if len(kinds) == 1 and (len(value) == 1 or "start" in value) else None
-
-
-def _decoded(cell: Any) -> Any:
-    if isinstance(cell, str) and cell[:1] in ("[", "{"):
-        try:
-            return json.loads(cell)
-        except ValueError:
-            return cell
-    return cell
 
 
 def _whole(cell: Any) -> int | None:

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey, stored_projects
+from annotate_ui.tasks.slot_queue import HANDED_ON_WITH
 from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_further, is_live
@@ -28,12 +28,12 @@ class Slot:
     query_id: int
     construct_keys: tuple[str, ...]
     """As they were assigned; study.toml may have fewer now."""
-    stage: Stage | None
-    """None: study.toml has none of its constructs any more."""
     repeat: int
-    live: bool = True
-    further: bool = False
+    live: bool
+    further: bool
     """It was not planned: its rater annotated a task whose slots were taken."""
+    stage: Stage | None = None
+    """None: study.toml has none of its constructs any more."""
 
     @property
     def task_key(self) -> TaskKey:
@@ -41,27 +41,22 @@ class Slot:
         return self.response_id, frozenset(self.construct_keys)
 
 
-def _assigned() -> Select[Any]:
-    return (
+def _slots(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot]:
+    """Return slots of this channel in their order."""
+    t = assignments
+    rows: Any = connection.execute(
         select(
-            assignments.c.id,
-            assignments.c.rater_id,
-            assignments.c.response_id,
-            responses.c.query_id,
-            assignments.c.construct_keys,
-            assignments.c.repeat,
-            is_live().label("live"),
-            is_further().label("further"),
+            *(t.c.id, t.c.rater_id, t.c.response_id, responses.c.query_id, t.c.construct_keys),
+            *(t.c.repeat, is_live().label("live"), is_further().label("further")),
         )
-        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
-        .where(assignments.c.channel == CHANNEL)
-        .order_by(assignments.c.position, assignments.c.id)
+        .join_from(t, responses, t.c.response_id == responses.c.id)
+        .where(t.c.channel == CHANNEL, *conditions)
+        .order_by(t.c.position, t.c.id)
     )
-
-
-def _slot(row: Any, stage: Stage | None = None) -> Slot:
-    place = row.id, row.rater_id, row.response_id, row.query_id, tuple(row.construct_keys)
-    return Slot(*place, stage, row.repeat, bool(row.live), bool(row.further))
+    return [
+        Slot(slot, rater, response, query, tuple(keys), repeat, bool(live), bool(further))
+        for slot, rater, response, query, keys, repeat, live, further in rows
+    ]
 
 
 def slots(connection: Connection, study: Study) -> list[Slot]:
@@ -71,7 +66,7 @@ def slots(connection: Connection, study: Study) -> list[Slot]:
     of its constructs, and for each stage of the others. The fields of a stage are those that the
     project's own pages would show.
     """
-    assigned = connection.execute(_assigned().where(is_live())).all()
+    assigned = _slots(connection, is_live())
     together: dict[int, frozenset[str]] = defaultdict(frozenset)
     for row in assigned:
         together[row.response_id] |= {*row.construct_keys}
@@ -80,19 +75,16 @@ def slots(connection: Connection, study: Study) -> list[Slot]:
         for response in project.tasks:
             pushed[response].append(project.construct_keys)
 
-    @cache
-    def stage_of(keys: frozenset[str]) -> Mapping[str, Stage]:
-        return {k: s for s in stages_of(study.config, keys) for k in s.construct_keys}
-
     result = []
     for row in assigned:
-        by_key = stage_of(together[row.response_id])
+        stages = stages_of(study.config, together[row.response_id])
+        by_key = {key: stage for stage in stages for key in stage.construct_keys}
         keys = frozenset(row.construct_keys)
         asked = () if row.rater_id is not None else _parts(keys, pushed[row.response_id], by_key)
         for part in [*asked] or [keys]:
-            slot = _slot(row, next((by_key[key] for key in part if key in by_key), None))
-            own = tuple(key for key in slot.construct_keys if key in part)
-            result.append(replace(slot, construct_keys=own))
+            stage = next((by_key[key] for key in part if key in by_key), None)
+            own = tuple(key for key in row.construct_keys if key in part)
+            result.append(replace(row, stage=stage, construct_keys=own))
     return result
 
 
@@ -115,16 +107,10 @@ def ready(slots: Sequence[Slot], rated: set[int]) -> list[tuple[Slot, Stage]]:
     since the project's own pages show the stages to each rater separately.
     """
     staged = [(slot, slot.stage) for slot in slots if slot.stage is not None]
-    waiting: dict[int, int] = {}
-    for slot, stage in staged:
-        if slot.id not in rated:
-            earliest = waiting.get(slot.query_id, stage.number)
-            waiting[slot.query_id] = min(earliest, stage.number)
-    return [
-        (slot, stage)
-        for slot, stage in staged
-        if waiting.get(slot.query_id, stage.number) >= stage.number
-    ]
+    # The later stages of a query wait for the earliest one that has an unrated slot.
+    open_stages = {(slot.query_id, stage.number) for slot, stage in staged if slot.id not in rated}
+    first = dict(sorted(open_stages, reverse=True))
+    return [(slot, stage) for slot, stage in staged if stage.number <= first.get(slot.query_id, 99)]
 
 
 class SlotClaims:
@@ -133,25 +119,20 @@ class SlotClaims:
     def __init__(self, connection: Connection, study: Study) -> None:
         self._connection, self._study = connection, study
         self._by_response: dict[int, list[Slot]] = defaultdict(list)
-        self._own: dict[tuple[int | None, TaskKey], Slot] = {}
-        rows = connection.execute(_assigned()).all()
+        self.own: dict[tuple[int | None, TaskKey], Slot] = {}
+        """The slots that have a rater, by rater and task."""
         # Live slots come first. A rater whose slot was replaced still has that one.
-        for row in sorted(rows, key=lambda row: not row.live):
-            slot = _slot(row)
+        for slot in sorted(_slots(connection), key=lambda slot: not slot.live):
             self._by_response[slot.response_id].append(slot)
             if slot.rater_id is not None:
-                self._own.setdefault((slot.rater_id, slot.task_key), slot)
-        self._other_channels = self._constructs_on_other_channels()
+                self.own.setdefault((slot.rater_id, slot.task_key), slot)
+        t = assignments
+        elsewhere = t.c.channel != CHANNEL, t.c.rater_id.is_not(None), t.c.purpose.in_(MEASURING)
+        columns = select(t.c.rater_id, t.c.response_id, t.c.construct_keys)
+        rows = connection.execute(columns.where(*elsewhere, is_live()))
+        self._other_channels = {(*place, key) for *place, keys in rows for key in keys}
 
-    def slots(self) -> list[Slot]:
-        """Return every slot that has a rater."""
-        return list(self._own.values())
-
-    def slot_of(self, rater_id: int, task_key: TaskKey) -> Slot | None:
-        """Return the slot that the rater already has."""
-        return self._own.get((rater_id, task_key))
-
-    def on_other_channels(self, rater_id: int, task_key: TaskKey) -> set[str]:
+    def on_other_channels(self, rater_id: int | None, task_key: TaskKey) -> set[str]:
         """Return the constructs of this response that the rater has on another channel."""
         response, keys = task_key
         return {key for key in keys if (rater_id, response, key) in self._other_channels}
@@ -164,15 +145,13 @@ class SlotClaims:
         """
         if not slot.live:
             return
-        self._set(slot, released_at=now())
-        self._own[slot.rater_id, slot.task_key] = replace(slot, live=False)
-        for other in self.slots():
+        self.own[slot.rater_id, slot.task_key] = self._set(slot, live=False, released_at=now())
+        for other in list(self.own.values()):
             if other.further and other.task_key == slot.task_key and has_values(other):
-                self._set(other, released_at=None, replaces_id=slot.id)
-                taken = replace(other, live=True, further=False)
-                self._own[other.rater_id, other.task_key] = taken
+                taken = self._set(other, live=True, released_at=None, replaces_id=slot.id)
+                self.own[other.rater_id, other.task_key] = replace(taken, further=False)
                 return
-        self._copy(slot, slot.construct_keys, None, replaces_id=slot.id, released_at=None)
+        self._copy(slot, slot.construct_keys, None, replaces_id=slot.id)
 
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
         """Return the rater's slot, an open one, or a further one; None: none was ever planned.
@@ -180,63 +159,50 @@ class SlotClaims:
         A rater whose slot was replaced gets an open one, unless their slot still `has_values`;
         without an open slot they continue in their own.
         """
-        own = self._own.get((rater_id, task_key))
+        own = self.own.get((rater_id, task_key))
         if own is not None and (own.live or has_values):
             return own
         response, keys = task_key
         planned = [s for s in self._by_response[response] if keys.issubset(s.construct_keys)]
-        vacant = [slot for slot in planned if slot.live and slot.rater_id is None]
-        if vacant:
-            own = self._take(vacant[0], rater_id, keys)
+        vacant = next((slot for slot in planned if slot.live and slot.rater_id is None), None)
+        if vacant is not None:
+            own = self._take(vacant, rater_id, keys)
         elif own is None and planned:
             at = now()
             own = self._copy(planned[0], keys, rater_id, released_at=at, created_at=at)
             own = replace(own, live=False, further=True)
         if own is not None:
-            self._own[rater_id, task_key] = own
+            self.own[rater_id, task_key] = own
         return own
 
     def _take(self, slot: Slot, rater_id: int, keys: frozenset[str]) -> Slot:
         """Give an open slot to a rater; the constructs of other tasks remain open."""
+        own = tuple(key for key in slot.construct_keys if key in keys)
         left = tuple(key for key in slot.construct_keys if key not in keys)
         others = self._by_response[slot.response_id]
         others.remove(slot)
-        if any(self._study.config.construct_spec(key) for key in left):
-            self._set(slot, construct_keys=list(left))
-            others.append(replace(slot, construct_keys=left))
-            return self._copy(slot, keys, rater_id)
         # Constructs that study.toml no longer has are dropped.
-        own = tuple(key for key in slot.construct_keys if key in keys)
-        self._set(slot, rater_id=rater_id, construct_keys=list(own))
-        others.append(replace(slot, rater_id=rater_id, construct_keys=own))
+        if any(self._study.config.construct_spec(key) for key in left):
+            others.append(self._set(slot, construct_keys=left))
+            return self._copy(slot, own, rater_id)
+        others.append(self._set(slot, construct_keys=own, rater_id=rater_id))
         return others[-1]
 
     def _copy(self, slot: Slot, keys: Collection[str], rater_id: int | None, **other: Any) -> Slot:
         """Store a slot of these constructs that is otherwise like another one."""
         row = self._connection.execute(select(assignments).where(assignments.c.id == slot.id)).one()
-        new = {"id", "public_id", "leased_until", "created_at", "replaces_id"}
         own = tuple(key for key in slot.construct_keys if key in keys)
-        values = {name: value for name, value in row._mapping.items() if name not in new}
-        values |= {"config_hash": self._study.config_hash, "rater_id": rater_id, **other}
-        made = insert(assignments).values({**values, "construct_keys": list(own)})
+        copied = {name: row._mapping[name] for name in (*HANDED_ON_WITH, "position", "open_to")}
+        copied |= {"construct_keys": list(own), "rater_id": rater_id, **other}
+        made = insert(assignments).values(**copied, config_hash=self._study.config_hash)
         key = int(self._connection.execute(made.returning(assignments.c.id)).scalar_one())
-        copied = replace(slot, id=key, rater_id=rater_id, construct_keys=own)
-        self._by_response[slot.response_id].append(copied)
-        return copied
+        new = replace(slot, id=key, rater_id=rater_id, construct_keys=own)
+        self._by_response[slot.response_id].append(new)
+        return new
 
-    def _set(self, slot: Slot, **values: Any) -> None:
+    def _set(self, slot: Slot, *, live: bool = True, **values: Any) -> Slot:
+        """Change a slot; return it as it is now."""
         row = update(assignments).where(assignments.c.id == slot.id).values(**values)
         self._connection.execute(row)
-
-    def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
-        rows = self._connection.execute(
-            select(
-                assignments.c.rater_id, assignments.c.response_id, assignments.c.construct_keys
-            ).where(
-                assignments.c.channel != CHANNEL,
-                assignments.c.rater_id.is_not(None),
-                assignments.c.purpose.in_(MEASURING),
-                is_live(),
-            )
-        )
-        return {(row.rater_id, row.response_id, key) for row in rows for key in row.construct_keys}
+        known = {name: value for name, value in values.items() if hasattr(slot, name)}
+        return replace(slot, live=live, **known)

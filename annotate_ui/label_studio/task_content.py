@@ -1,17 +1,13 @@
 """The data of a task of any project: the response that is rated, or those that are compared."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.annotations import as_integer
 from study.errors import Fault, nearest
-from study.importing.formats.responses import (
-    FIELDS as OF_RESPONSES,
-    passages_of,
-    response_row,
-)
+from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.importers import FormatOptions
 from study.importing.message_text import answer_text
 from study.importing.readers.cells import blank
@@ -19,24 +15,18 @@ from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
-from study.importing.rows import LocatedRow, ResponseRow
+from study.importing.rows import LocatedRow
 from study.schema import digest
 from study.text import quoted_names
 
-SIDES = ("response_a", "response_b")
-"""The two responses of a comparison: left and right."""
 FIELDS: Fields = {
     **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
     # Label Studio's templates for rankings and comparisons call a query prompt.
     "query": (*OF_RESPONSES["query"], "prompt"),
     "response_id": ("response_id", "item_id"),
-    "response_a": ("response_a",),
-    "response_b": ("response_b",),
     "text_a": ("text_a", "answer_a", "answer1"),
     "text_b": ("text_b", "answer_b", "answer2"),
-    "system_a": ("system_a",),
-    "system_b": ("system_b",),
-    "items": ("items",),
+    **{name: (name,) for name in ("response_a", "response_b", "system_a", "system_b", "items")},
 }
 DIALOGUES = ("messages", "dialogue", "dialog", "conversation", "chat")
 """Fields with a dialogue, as Label Studio's controls Chat and Paragraphs show it."""
@@ -56,6 +46,31 @@ class ResponseName(NamedTuple):
     system: str | None = None
 
 
+_LACKING = {
+    "preference": (
+        "does not name the responses that were compared",
+        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
+        "response_b; or their texts, text_a and text_b, and that of the query.",
+    ),
+    "ranking": (
+        "does not have the list that was ranked",
+        "Name the list items, whose objects have an id and a text (or response_id), and the query, "
+        "such as with --column replies=items.",
+    ),
+    "number": (
+        "has neither the id of a response nor its texts",
+        "Name the texts question (or query) and response (or answer), or a dialogue (messages with "
+        "role and content) in which an assistant answers, or identify a response of "
+        "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
+        "gives a field of the task another name.",
+    ),
+}
+"""Kind of control to what a task lacks for its results, and the remedy."""
+
+_Compared = tuple[str | None, str, Any, Any, Any]
+"""Id of a response, name in results, number in the task, text and system."""
+
+
 @dataclass
 class TaskContent:
     """What a task contains."""
@@ -70,8 +85,24 @@ class TaskContent:
     rated: ResponseName | None = None
     compared: dict[str, dict[str, ResponseName]] = field(default_factory=dict)
     """Kind of control (preference, ranking) to the compared responses by their name in results."""
-    unusable: str | None = None
-    """Why its dialogue has no response (`NO_ANSWER`, `NO_QUESTION`), if it names none otherwise."""
+
+    @property
+    def number(self) -> int:
+        """The task's number in Label Studio."""
+        return int(self.record.cells["id"])
+
+    def unplaced(self, kinds: Iterable[str]) -> Fault | None:
+        """Return a fault if the task does not name the responses that its results are of.
+
+        `kinds` are those of the controls that have results.
+        """
+        named = {*self.compared, *(() if self.rated is None else ("number",))}
+        for kind in (kind for kind in kinds if kind not in named):
+            problem, remedy = _LACKING[kind]
+            listed = quoted_names(self.fields) or "none"
+            problem = f"task {self.record.cells['id']} {problem}. Its fields: {listed}."
+            return Fault(problem, remedy, self.record.number)
+        return None
 
 
 class TaskReader:
@@ -84,43 +115,73 @@ class TaskReader:
         self._renamed: set[str] = set()
         self._fields: dict[str, None] = {}
 
-    def read(self, record: Record | Fault) -> TaskContent | Fault:
-        """Return the content of a task, or why it has none."""
-        if isinstance(record, Fault):
-            return record
+    def contents(self, records: Iterable[Record | Fault]) -> Iterator[TaskContent | Fault]:
+        """Yield the content of each task, or why it has none, but dialogues without a response.
+
+        At the end there are faults about all of them.
+        """
+        unusable: tuple[str, Record] | None = None
+        others = False
+        for record in records:
+            content = record if isinstance(record, Fault) else self._read(record)
+            if isinstance(content, str):
+                assert isinstance(record, Record)  # noqa: S101
+                self._left_out[content] += 1
+                unusable = unusable or (content, record)
+            else:
+                others = True
+                yield content
+        for name, meaning in self._options.columns.items():
+            if name not in self._renamed:
+                listed = quoted_names(self._fields) or "none"
+                hint = nearest(name, self._fields)
+                yield Fault(
+                    f"no task has the field {name!r}. Fields: {listed}. {hint}".rstrip(),
+                    f"Correct or leave out --column {name}={meaning}.",
+                )
+        if unusable is not None and not others:
+            why, first = unusable
+            names = f"{_SPEAKERS[0]} (or {' or '.join(_SPEAKERS[1:])})"
+            remedy = (
+                f"Messages whose {names} is one of {', '.join(sorted(_ASSISTANTS))} are an "
+                "assistant's: give it one of these names."
+                if why == NO_ANSWER
+                else "Add the question as a message before it."
+            )
+            problem = f"no task can be used: {why}, such as task {first.cells['id']}."
+            yield Fault(problem, remedy, first.number)
+
+    def _read(self, record: Record) -> TaskContent | Fault | str:
+        """Return the content of a task, or why its dialogue has no response."""
         task = record.cells
-        problem = _problem(task)
-        if problem is not None:
-            return Fault(*problem, record.number)
+        data = task.get("data")
+        if not isinstance(data, dict) or as_integer(task.get("id")) is None:
+            lacking = "number" if isinstance(data, dict) else "data"
+            return Fault(f"the task has no {lacking}.", "Export the project again.", record.number)
+        if NAME in data:
+            remedy = "Read its ratings with ccrs label-studio pull."
+            return Fault("the task was pushed by ccrs label-studio push.", remedy, record.number)
         data, unusable = self._without_dialogue(self._rename(task["data"]))
         self._fields.update(dict.fromkeys(task["data"]))
-        number = task["id"]
-        cells = self._reader.cells(Record(record.number, _with_id(data, number)))
+        identified, has_id = _identified(data, task["id"])
+        cells = self._reader.cells(Record(record.number, identified))
         content = TaskContent(record, cells, tuple(task["data"]))
-        has_texts = _has_texts(cells, data)
+        column = cells.column("response")
+        # A response may be empty.
+        has_texts = cells.has("query") and column is not None and data[column] is not None
         if has_texts:
             content.rows += response_row(cells, self._options)
-        if has_texts or _has_id(data):
+        if has_texts or has_id:
             content.rated = ResponseName(
                 cells.key("response_id"), cells.key("query_id"), cells.key("system")
             )
-        self._read_pair(content, number)
-        self._read_items(content, number)
-        if content.rated is None and not content.compared:
-            content.unusable = unusable
-        return content
-
-    def unknown_columns(self) -> list[Fault]:
-        """Return a fault for each field that the caller names and no task has."""
-        return [
-            Fault(
-                f"no task has the field {name!r}. Fields: {quoted_names(self._fields) or 'none'}. "
-                f"{nearest(name, self._fields)}".rstrip(),
-                f"Correct or leave out --column {name}={meaning}.",
-            )
-            for name, meaning in self._options.columns.items()
-            if name not in self._renamed
+        pair = [
+            (f"response_{side}", side, cells.text(f"text_{side}"), cells.key(f"system_{side}"))
+            for side in ("a", "b")
         ]
+        self._compare(content, "preference", [(cells.key(one[0]), *one) for one in pair])
+        self._compare(content, "ranking", list(self._items(cells)))
+        return content if content.rated or content.compared else unusable or content
 
     def _rename(self, data: Mapping[str, Any]) -> dict[str, Any]:
         columns = self._options.columns
@@ -153,53 +214,36 @@ class TaskReader:
         others = {field: cell for field, cell in data.items() if field != name}
         return {**others, "query": query, "response": messages[last][1]}, None
 
-    def _read_pair(self, content: TaskContent, task: Any) -> None:
-        cells = content.cells
-        query = _query_id(cells)
-        texts = [cells.text(name) for name in ("text_a", "text_b")]
-        ids = [cells.key(name) for name in SIDES]
-        with_texts = cells.has("query") and None not in texts
-        if query is None or not (with_texts or None not in ids):
-            return
-        if with_texts:
-            ids = [key or f"task-{task}/{side}" for key, side in zip(ids, ("a", "b"), strict=True)]
-            for key, text, system in zip(ids, texts, ("system_a", "system_b"), strict=True):
-                content.rows += self._response(cells, key, text, cells.key(system))
-        named = (ResponseName(key, query) for key in ids)
-        content.compared["preference"] = dict(zip(SIDES, named, strict=True))
-
-    def _read_items(self, content: TaskContent, task: Any) -> None:
-        cells = content.cells
+    def _items(self, cells: RecordCells) -> Iterator[_Compared]:
+        """Yield the items of a list that may be ranked; all have an id."""
         listed = cells.raw("items")
         if not isinstance(listed, list) and not str(listed or "").lstrip().startswith("[{"):
             return
         items = [self._rename(item) for item in cells.listed("items") if isinstance(item, dict)]
-        query = _query_id(cells)
-        if query is None or not items or any(blank(item.get("id")) for item in items):
+        if any(blank(item.get("id")) for item in items):
             return
-        named: dict[str, ResponseName] = {}
         for item in items:
             text = next((item[name] for name in _ITEM_TEXTS if item.get(name) is not None), None)
             own = cells.key_in("items", item.get("response_id", None if text else item["id"]))
-            key = own or f"task-{task}/{item['id']}"
-            named[str(item["id"])] = ResponseName(key, query)
-            if text is not None and cells.has("query"):
-                content.rows += self._response(cells, key, text, item.get("system"))
-        content.compared["ranking"] = named
+            yield own, str(item["id"]), item["id"], text, item.get("system")
 
-    def _response(
-        self, cells: RecordCells, key: str | None, text: Any, system: Any
-    ) -> Iterator[LocatedRow | Fault]:
-        return cells.row(
-            ResponseRow,
-            query_id=cells.key("query_id"),
-            query=cells.text("query"),
-            response=text,
-            response_id=key,
-            system=system,
-            passages=passages_of(cells),
-            references=cells.listed("references"),
-        )
+    def _compare(self, content: TaskContent, kind: str, compared: Sequence[_Compared]) -> None:
+        """Add responses that are compared, if each has an id or its texts."""
+        cells = content.cells
+        query, has_query = cells.key("query_id"), cells.has("query")
+        if query is None and (text := cells.text("query")):
+            # A query without an id gets the one that its text gives it.
+            query = f"q-{digest(text.encode()).hex()[:12]}"
+        if query is None or any(
+            o is None and (t is None or not has_query) for o, *_, t, _ in compared
+        ):
+            return
+        for own, name, number, text, system in compared:
+            key = own or f"task-{content.record.cells['id']}/{number}"
+            content.compared.setdefault(kind, {})[name] = ResponseName(key, query)
+            if text is not None and has_query:
+                named = {"response": text, "response_id": key, "system": system, "attributes": {}}
+                content.rows += response_row(cells, self._options, **named)
 
 
 def _messages(dialogue: Any) -> list[tuple[str, str]]:
@@ -216,19 +260,6 @@ def _messages(dialogue: Any) -> list[tuple[str, str]]:
     return messages
 
 
-def _problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
-    if not isinstance(task.get("data"), dict):
-        return "the task has no data.", "Export the project again."
-    if as_integer(task.get("id")) is None:
-        return "the task has no number.", "Export the project again."
-    if NAME in task["data"]:
-        return (
-            "the task was pushed by ccrs label-studio push.",
-            "Read its ratings with ccrs label-studio pull.",
-        )
-    return None
-
-
 def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     """Whether the data of a task name two responses to compare, and none to rate."""
     data = task.get("data")
@@ -237,92 +268,15 @@ def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     def has(*meant: str) -> bool:
         return all(fields.intersection(FIELDS[field]) for field in meant)
 
-    return (has(*SIDES) or has("text_a", "text_b")) and not has("response")
+    return (has("response_a", "response_b") or has("text_a", "text_b")) and not has("response")
 
 
-def _query_id(cells: RecordCells) -> str | None:
-    """Return the id of the task's query; one without an id gets that which its text gives it."""
-    key, text = cells.key("query_id"), cells.text("query")
-    if key is not None or not text:
-        return key
-    return f"q-{digest(text.encode()).hex()[:12]}"
-
-
-def _has_id(data: Mapping[str, Any]) -> bool:
-    """Whether a task's data identify the response."""
-
-    def has(field: str) -> bool:
-        names = FIELDS[field]
-        return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
-
-    return has("response_id") or (has("query_id") and has("system"))
-
-
-def _with_id(data: dict[str, Any], task: Any) -> dict[str, Any]:
-    """Return a task's data with a response_id, if they do not identify the response."""
+def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], bool]:
+    """Return a task's data with an id of the response, and whether they identify it themselves."""
     # A blank field would hide another one that is not blank.
     names = FIELDS["response_id"]
-    cleaned = {
-        name: cell for name, cell in data.items() if name.casefold() not in names or not blank(cell)
-    }
-    return cleaned if _has_id(cleaned) else {**cleaned, "response_id": f"task-{task}"}
-
-
-def _has_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
-    """Whether a task's data contain a response, which may be empty, and its query."""
-    column = cells.column("response")
-    return cells.has("query") and column is not None and data[column] is not None
-
-
-_LACKING = {
-    "preference": (
-        "does not name the responses that were compared",
-        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
-        "response_b; or their texts, text_a and text_b, and that of the query.",
-    ),
-    "ranking": (
-        "does not have the list that was ranked",
-        "Name the list items, whose objects have an id and a text (or response_id), and the query, "
-        "such as with --column replies=items.",
-    ),
-    "number": (
-        "has neither the id of a response nor its texts",
-        "Name the texts question (or query) and response (or answer), or a dialogue (messages with "
-        "role and content) in which an assistant answers, or identify a response of "
-        "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
-        "gives a field of the task another name.",
-    ),
-}
-"""Kind of control to what a task lacks for its results, and the remedy."""
-
-
-def unplaced(content: TaskContent, kinds: Iterable[str]) -> Fault | None:
-    """Return a fault if a task does not name the responses that its results are of.
-
-    `kinds` are those of the controls that have results.
-    """
-    named = {*content.compared, *(() if content.rated is None else ("number",))}
-    for kind in kinds:
-        if kind not in named:
-            problem, remedy = _LACKING[kind]
-            listed = quoted_names(content.fields) or "none"
-            task = content.record.cells["id"]
-            return Fault(
-                f"task {task} {problem}. Its fields: {listed}.", remedy, content.record.number
-            )
-    return None
-
-
-def all_unusable(first: TaskContent) -> Fault:
-    """Return the fault of a file whose tasks are all unusable dialogues, of which this is one."""
-    remedy = "Add the question as a message before it."
-    if first.unusable == NO_ANSWER:
-        remedy = (
-            f"Messages whose {_SPEAKERS[0]} (or {' or '.join(_SPEAKERS[1:])}) is one of "
-            f"{', '.join(sorted(_ASSISTANTS))} are an assistant's: give it one of these names."
-        )
-    return Fault(
-        f"no task can be used: {first.unusable}, such as task {first.record.cells['id']}.",
-        remedy,
-        first.record.number,
-    )
+    cleaned = {n: cell for n, cell in data.items() if n.casefold() not in names or not blank(cell)}
+    given = {name.casefold() for name, cell in cleaned.items() if not blank(cell)}
+    own, query, system = (given & {*FIELDS[n]} for n in ("response_id", "query_id", "system"))
+    has_id = bool(own or (query and system))
+    return cleaned if has_id else {**cleaned, "response_id": f"task-{task}"}, has_id

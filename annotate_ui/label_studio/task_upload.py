@@ -5,7 +5,8 @@ Replies of the server may be lost: what it has already is recognized by name.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -17,22 +18,15 @@ from annotate_ui.label_studio.page import Configuration, configuration, instruct
 from annotate_ui.label_studio.projects import (
     ServerProjects,
     StoredProject,
-    description,
-    project_mark,
+    forget,
+    store_project,
     stored_projects,
     study_name,
 )
 from annotate_ui.label_studio.results import Pushed, PushedProject
+from study.facts.current_responses import passages_of_responses, response_contents
 from study.progress_bar import Advance
-from study.schema.tables import (
-    external_projects,
-    external_tasks,
-    passages as passage_table,
-    queries,
-    response_passages,
-    responses,
-)
-from study.settings.constructs import ConstructSpec
+from study.schema.tables import external_tasks, queries, responses
 from study.study import Study
 from study.types import Sees
 
@@ -52,56 +46,67 @@ class ProjectKind(NamedTuple):
 
 
 class ServerTask(NamedTuple):
-    """A task as it is on the server."""
+    """A task as it is on the server; of two with one name the first one stays."""
 
+    is_new: bool
+    """Whether the study does not have its number."""
     number: int
-    name: str | None
-    """None: it was not pushed."""
     touched: bool
     """Whether it has an annotation or a draft."""
-
-
-def tasks_of(server: Server, project: StoredProject) -> list[ServerTask]:
-    """Return the tasks that a project has on the server."""
-    tasks = []
-    for task in server.export(project.number):
-        name = task.get("data", {}).get(NAME)
-        touched = bool(task.get("annotations") or task.get("drafts"))
-        tasks.append(ServerTask(int(task["id"]), name if isinstance(name, str) else None, touched))
-    return tasks
-
-
-def constructs_of(study: Study, kind: ProjectKind | StoredProject) -> list[ConstructSpec]:
-    """Return the constructs of a kind of project that study.toml has."""
-    return [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
 
 
 def page_of(study: Study, kind: ProjectKind | StoredProject) -> Configuration:
     """Return the page of a kind of project, as study.toml describes it now."""
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    return configuration(kind.fields, constructs_of(study, kind), versions)
+    constructs = [spec for spec in study.config.constructs if spec.key in kind.construct_keys]
+    return configuration(kind.fields, constructs, versions)
 
 
+@dataclass
 class TaskSender:
     """Sends the tasks of one push."""
 
-    def __init__(
-        self,
-        study: Study,
-        server: Server,
-        on_server: ServerProjects,
-        title: str,
-        result: Pushed,
-        advance: Advance | None,
-    ) -> None:
-        self._study, self._server = study, server
-        self._title = title
-        self._result, self._advance = result, advance
-        self._name, self._listed = on_server.study_name, on_server.listed
-        self._present = list(on_server.present)
-        self._known = len(on_server.present) + len(on_server.deleted)
-        self._sent = self._total = 0
+    study: Study
+    server: Server
+    on_server: ServerProjects
+    title: str
+    result: Pushed
+    advance: Advance
+
+    def refresh(self, project: StoredProject) -> dict[int, ServerTask]:
+        """Make the study's record of a project's tasks equal to the server's; return these.
+
+        Tasks are known by name: an interrupted push may have sent some without storing their
+        numbers, and Label Studio reuses the numbers of deleted ones. Untouched tasks that are there
+        twice are deleted.
+        """
+        with self.study.read() as connection:
+            by_response = task_names(connection, project.stage)
+        named = {name: response for response, name in by_response.items()}
+        found: dict[int, list[ServerTask]] = defaultdict(list)
+        for task in self.server.export(project.number):
+            response = named.get(str(task.get("data", {}).get(NAME)))
+            if response is not None:
+                number = int(task["id"])
+                touched = bool(task.get("annotations") or task.get("drafts"))
+                is_new = number != project.tasks.get(response)
+                found[response].append(ServerTask(is_new, number, touched))
+        doubles = [
+            two.number for some in found.values() for two in sorted(some)[1:] if not two.touched
+        ]
+        there = {response: min(some) for response, some in found.items()}
+        if doubles:
+            self.server.delete_tasks(project.number, doubles)
+        self.result.duplicates += len(doubles)
+        adopted = {response: task.number for response, task in there.items() if task.is_new}
+        further = len(adopted.keys() - project.tasks.keys())
+        self.result.adopted += further
+        self.result.tasks += further
+        self.result.deleted += len(project.tasks.keys() - there.keys())
+        forget(self.study, project, (project.tasks.keys() - there.keys()) | adopted.keys())
+        self._store(project, adopted)
+        return there
 
     def send(self, missing: Mapping[ProjectKind, Sequence[int]]) -> None:
         """Send the tasks that are missing, each kind to an existing project or a new one.
@@ -111,31 +116,26 @@ class TaskSender:
         ServerError
             The server could not be reached or refused. The next push recognizes what was sent.
         """
-        self._total = sum(len(tasks) for tasks in missing.values())
+        total = sum(len(tasks) for tasks in missing.values())
+        present = list(self.on_server.present)
         for kind in sorted(missing, key=lambda kind: (kind.stage, kind.construct_keys)):
             remaining = list(missing[kind])
             while remaining:
-                project, is_new = self._project(kind, frozenset(remaining))
+                project, is_new = self._project(kind, frozenset(remaining), present)
                 tasks = [shown for shown in remaining if shown not in project.tasks]
                 # What has a task in this project needs its further task in another one.
                 remaining = [shown for shown in remaining if shown in project.tasks]
-                self._result.tasks += self._fill(project, kind, tasks)
-                self._result.projects.append(
-                    PushedProject(
-                        project.number,
-                        f"{self._server.url}/projects/{project.number}",
-                        kind.stage,
-                        kind.construct_keys,
-                        kind.overlap,
-                        is_new,
-                        len(project.tasks),
-                    )
-                )
+                self._fill(project, kind, tasks, total)
+                url = f"{self.server.url}/projects/{project.number}"
+                about = kind.stage, kind.construct_keys, kind.overlap, is_new, len(project.tasks)
+                self.result.projects.append(PushedProject(project.number, url, *about))
 
-    def _project(self, kind: ProjectKind, wanted: frozenset[int]) -> tuple[StoredProject, bool]:
+    def _project(
+        self, kind: ProjectKind, wanted: frozenset[int], present: list[StoredProject]
+    ) -> tuple[StoredProject, bool]:
         """Return a project that lacks some wanted tasks, and whether it is new."""
-        page = page_of(self._study, kind)
-        for project in self._present:
+        page = page_of(self.study, kind)
+        for project in present:
             if (
                 (project.stage, project.fields, project.overlap)
                 == (kind.stage, kind.fields, kind.overlap)
@@ -144,109 +144,66 @@ class TaskSender:
             ):
                 return project, False
         # The mark identifies a project of an interrupted push whose number was not stored.
+        known = len(present) + len(self.on_server.deleted)
         made_of = f"{page.xml}\n{kind.fields}\n{kind.overlap}"
-        mark = project_mark(self._name, self._known, made_of)
-        number = next((listed.id for listed in self._listed if mark in listed.description), None)
+        mark = self.on_server.mark(known, made_of)
+        listed = self.on_server.listed
+        number = next((one.id for one in listed if mark in one.description), None)
         is_new = number is None
         if number is None:
-            number = self._create(kind, page, mark)
-        with self._study.write() as connection:
-            connection.execute(
-                insert(external_projects).values(
-                    server=self._server.url,
-                    external_id=str(number),
-                    instance=self._server.identity,
-                    stage=kind.stage,
-                    fields=list(kind.fields),
-                    controls=page.controls,
-                    overlap=kind.overlap,
-                    config_hash=self._study.config_hash,
-                )
+            constructs = [s for s in self.study.config.constructs if s.key in kind.construct_keys]
+            names = ", ".join(spec.name for spec in constructs)
+            place = f"Stage {kind.stage} of {self.title}: {names}."
+            number = self.server.create_project(
+                # Label Studio refuses longer titles.
+                title=f"{self.title[:30]}: {kind.stage} ({kind.overlap})"[:50],
+                description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
+                xml=page.xml,
+                instructions=instructions(self.study, constructs, place),
+                overlap=kind.overlap,
+                # A stage opens when its query is rated in the stage before, which is earlier if
+                # all raters get the tasks in one order.
+                in_order=self.study.config.rating.disclosure == "staged",
             )
-        with self._study.read() as connection:
+        values = {"stage": kind.stage, "fields": list(kind.fields), "overlap": kind.overlap}
+        values["controls"] = page.controls
+        with self.study.write() as connection:
+            store_project(connection, self.study, self.server, number, None, values)
+        with self.study.read() as connection:
             project = stored_projects(connection)[-1]
-        self._present.append(project)
-        self._known += 1
+        present.append(project)
+        if not is_new:
+            self.refresh(project)
         return project, is_new
 
-    def _create(self, kind: ProjectKind, page: Configuration, mark: str) -> int:
-        constructs = constructs_of(self._study, kind)
-        names = ", ".join(spec.name for spec in constructs)
-        place = f"Stage {kind.stage} of {self._title}: {names}."
-        return self._server.create_project(
-            # Label Studio refuses longer titles.
-            title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
-            description=description(place, self._title, mark),
-            xml=page.xml,
-            instructions=instructions(self._study, constructs, place),
-            overlap=kind.overlap,
-            # A stage opens when its query is rated in the stage before, which is earlier if all
-            # raters get the tasks in one order.
-            in_order=self._study.config.rating.disclosure == "staged",
-        )
-
-    def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[int]) -> int:
-        """Send the missing tasks; return their number."""
-        with self._study.read() as connection:
-            by_shown = task_names(connection, kind.stage)
-        names = {by_shown[shown]: shown for shown in tasks}
-        before = len(project.tasks)
-        self._adopt_unknown(project, names)
-        for attempt in range(_ATTEMPTS):
-            try:
-                self._send_missing(project, kind, names)
-                break
-            except ServerError as error:
-                if not error.is_temporary or attempt == _ATTEMPTS - 1:
-                    raise
-                time.sleep(2**attempt)
-                # The server may have stored tasks whose reply was lost.
-                self._adopt(project, names)
-        self._adopt_unknown(project, names)
-        return len(project.tasks) - before
-
-    def _send_missing(
-        self, project: StoredProject, kind: ProjectKind, names: Mapping[str, int]
+    def _fill(
+        self, project: StoredProject, kind: ProjectKind, tasks: Sequence[int], total: int
     ) -> None:
-        missing = [(name, shown) for name, shown in names.items() if shown not in project.tasks]
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
-            with self._study.read() as connection:
-                data = task_data(connection, [shown for _, shown in batch], kind.fields)
-            tasks = [
-                {"data": {**texts, NAME: name}}
-                for (name, _), texts in zip(batch, data, strict=True)
+        """Send the tasks of these responses that are missing."""
+        with self.study.read() as connection:
+            names = task_names(connection, kind.stage)
+        attempts = 0
+        while missing := [response for response in tasks if response not in project.tasks]:
+            batch = missing[:_BATCH]
+            with self.study.read() as connection:
+                data = task_data(connection, batch, kind.fields)
+            made = [
+                {"data": {**texts, NAME: names[response]}}
+                for response, texts in zip(batch, data, strict=True)
             ]
-            numbers = self._server.import_tasks(project.number, tasks)
-            sent = {shown: number for (_, shown), number in zip(batch, numbers, strict=True)}
-            self._store(project, sent)
-            self._sent += len(sent)
-            if self._advance is not None:
-                self._advance(self._sent, self._total)
-
-    def _adopt_unknown(self, project: StoredProject, names: Mapping[str, int]) -> None:
-        if self._server.project(project.number).tasks != len(project.tasks):
-            self._adopt(project, names)
-
-    def _adopt(self, project: StoredProject, names: Mapping[str, int]) -> None:
-        """Store the tasks that the server has; delete untouched ones that it has twice."""
-        by_name: dict[str, list[ServerTask]] = defaultdict(list)
-        for task in tasks_of(self._server, project):
-            if task.name is not None:
-                by_name[task.name].append(task)
-        stored = set(project.tasks.values())
-        doubles: list[int] = []
-        adopted: dict[int, int] = {}
-        for name, tasks in by_name.items():
-            first, *others = sorted(tasks, key=lambda task: (task.number not in stored, task))
-            doubles += [task.number for task in others if not task.touched]
-            if first.number not in stored and name in names and names[name] not in project.tasks:
-                adopted[names[name]] = first.number
-        if doubles:
-            self._server.delete_tasks(project.number, doubles)
-        self._store(project, adopted)
-        self._result.duplicates += len(doubles)
-        self._result.adopted += len(adopted)
+            try:
+                numbers = self.server.import_tasks(project.number, made)
+            except ServerError as error:
+                attempts += 1
+                if not error.is_temporary or attempts == _ATTEMPTS:
+                    raise
+                time.sleep(2 ** (attempts - 1))
+                # The server may have stored tasks whose reply was lost.
+                self.refresh(project)
+                continue
+            self._store(project, dict(zip(batch, numbers, strict=True)))
+            self.advance(self.result.tasks + len(batch), total)
+            self.result.tasks += len(batch)
 
     def _store(self, project: StoredProject, tasks: Mapping[int, int]) -> None:
         """Store tasks of a project: the response of each, and its number."""
@@ -255,7 +212,7 @@ class TaskSender:
             for response, number in tasks.items()
         ]
         if rows:
-            with self._study.write() as connection:
+            with self.study.write() as connection:
                 connection.execute(insert(external_tasks), rows)
         project.tasks.update(tasks)
 
@@ -267,9 +224,10 @@ def task_names(connection: Connection, stage: int) -> dict[int, str]:
     response may belong to another text.
     """
     study = study_name(connection)
+    columns = responses.c.id, responses.c.content_hash, queries.c.text, queries.c.references
     names: dict[int, str] = {}
-    for row in _texts(connection):
-        text = repr((study, stage, row.id, row.content_hash, row.question, row.references))
+    for row in connection.execute(select(*columns).join_from(responses, queries)):
+        text = repr((study, stage, *row))
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
         names[row.id] = digest.hexdigest()
     return names
@@ -279,55 +237,20 @@ def task_data(
     connection: Connection, tasks: Sequence[int], fields: Sequence[Sees]
 ) -> list[dict[str, Any]]:
     """Return the data of the task of each response: these fields and nothing else."""
-    ids = sorted(tasks)
-    texts = {row.id: row for row in _texts(connection, ids)}
-    passages = _passages(connection, ids) if "context" in fields else {}
+    contents = response_contents(connection, tasks)
+    passages = passages_of_responses(connection, tasks) if "context" in fields else {}
     data = []
     for response in tasks:
-        row = texts[response]
-        of_field: dict[Sees, dict[str, Any]] = {
-            "question": {"question": row.question},
-            "response": {"response": row.text},
-            "context": {"passages": _titled(passages.get(response, []))},
-            "reference": {"reference": next(iter(row.references), "")},
+        _, question, references, _, text = contents[response]
+        titled = [
+            {"title": f"Passage {n}", "text": passage}
+            for n, (passage, _) in enumerate(passages.get(response, []), 1)
+        ]
+        of_field: dict[Sees, tuple[str, Any]] = {
+            "question": ("question", question),
+            "response": ("response", text),
+            "context": ("passages", titled),
+            "reference": ("reference", next(iter(references), "")),
         }
-        data.append({name: text for field in fields for name, text in of_field[field].items()})
+        data.append(dict(of_field[field] for field in fields))
     return data
-
-
-def _titled(passages: Sequence[str]) -> list[dict[str, str]]:
-    return [{"title": f"Passage {n}", "text": text} for n, text in enumerate(passages, 1)]
-
-
-def _texts(connection: Connection, ids: Sequence[int] | None = None) -> Iterable[Any]:
-    statement = select(
-        responses.c.id,
-        responses.c.query_id,
-        responses.c.content_hash,
-        responses.c.text,
-        queries.c.text.label("question"),
-        queries.c.references,
-    ).join_from(responses, queries, responses.c.query_id == queries.c.id)
-    if ids is None:
-        yield from connection.execute(statement)
-        return
-    for start in range(0, len(ids), _BATCH):
-        some = ids[start : start + _BATCH]
-        yield from connection.execute(statement.where(responses.c.id.in_(some)))
-
-
-def _passages(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return the passages of each response, in order."""
-    passages: dict[int, list[str]] = defaultdict(list)
-    statement = (
-        select(response_passages.c.response_id, passage_table.c.text)
-        .join_from(
-            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
-        )
-        .order_by(response_passages.c.response_id, response_passages.c.position)
-    )
-    for start in range(0, len(ids), _BATCH):
-        some = statement.where(response_passages.c.response_id.in_(ids[start : start + _BATCH]))
-        for response, text in connection.execute(some):
-            passages[response].append(text)
-    return passages

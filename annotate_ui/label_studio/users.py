@@ -1,16 +1,21 @@
-"""The users of a server as raters of the study; only their number and a code are stored."""
+"""Users as raters of the study; only their number and a code are stored."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
 
-from study.errors import StudyError
-from study.facts.departures import has_left
+from study.errors import Fault, InputError, StudyError
+from study.facts.departures import departures
 from study.facts.scorers import machine_names, scorer_names
+from study.importing.importers import FormatOptions
+from study.importing.readers.source import RecordSource
 from study.schema import RaterBase
 from study.schema.tables import external_raters, raters, scores
+from study.text import quoted_names
+
+PREFIX = "ls-"
 
 
 @dataclass
@@ -25,15 +30,14 @@ class Raters:
     """None: erased from the study."""
     new: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
-    _left: dict[int, bool] = field(default_factory=dict)
+    left: Collection[int] = ()
+    """Raters who have left the study."""
 
     def __post_init__(self) -> None:
-        rows = self.connection.execute(
-            select(external_raters.c.external_id, external_raters.c.rater_id).where(
-                external_raters.c.instance == self.instance
-            )
-        )
-        self.by_user = {int(row.external_id): row.rater_id for row in rows}
+        self.left = departures(self.connection).keys()
+        t = external_raters
+        of_server = select(t.c.external_id, t.c.rater_id).where(t.c.instance == self.instance)
+        self.by_user = {int(user): rater for user, rater in self.connection.execute(of_server)}
 
     def assign(self, codes: Mapping[int, str]) -> None:
         """Assign raters to users in advance; unknown raters are added.
@@ -44,9 +48,8 @@ class Raters:
             The user is another rater already, or the code is not valid for a rater.
         """
         for user, code in codes.items():
-            rater_id = self.connection.execute(
-                select(raters.c.id).where(raters.c.code == code)
-            ).scalar()
+            known = select(raters.c.id).where(raters.c.code == code)
+            rater_id = self.connection.execute(known).scalar()
             if user in self.by_user:
                 if self.by_user[user] is None:
                     raise StudyError(
@@ -61,21 +64,21 @@ class Raters:
                 continue
             if rater_id is None and code in machine_names(self.connection):
                 raise StudyError(f"{code!r} is the name of a judge or metric; choose another.")
-            self._store(user, self._add(code) if rater_id is None else int(rater_id))
+            self._store(user, code, rater_id)
 
     def rater_of(self, user: int) -> int | None:
         """Return the rater that a user is, adding a new one; None: erased from the study."""
         if user not in self.by_user:
             codes = set(self.connection.execute(select(raters.c.code)).scalars())
             codes |= set(scorer_names(self.connection))
-            code, number = f"ls-{user}", 2
+            code, number = f"{PREFIX}{user}", 2
             while code in codes:
-                code, number = f"ls-{user}-{number}", number + 1
+                code, number = f"{PREFIX}{user}-{number}", number + 1
             self.new[code] = user
-            self._store(user, self._add(code))
+            self._store(user, code)
         return self.by_user[user]
 
-    def without_account(self) -> list[str]:
+    def without_account(self) -> set[str]:
         """Return the codes of people with ratings who are not a user of this server.
 
         They include people whose ratings were imported.
@@ -84,38 +87,80 @@ class Raters:
         codes = {row.id: row.code for row in rows}
         imported = select(scores.c.scorer).where(scores.c.scorer_kind == "human").distinct()
         people = {*codes.values(), *self.connection.execute(imported).scalars()}
-        return sorted(people - {codes[rater] for rater in self.by_user.values() if rater})
+        return people - {codes[rater] for rater in self.by_user.values() if rater}
 
-    def existing(self, user: int | None) -> int | None:
-        """Return the rater that a user already is, without adding one."""
-        return None if user is None else self.by_user.get(user)
-
-    def is_erased(self, user: int | None) -> bool:
-        """Whether a user was erased from the study."""
-        return user in self.by_user and self.by_user[user] is None
-
-    def has_left(self, rater_id: int) -> bool:
-        """Whether a rater has left the study."""
-        if rater_id not in self._left:
-            self._left[rater_id] = has_left(self.connection, rater_id)
-        return self._left[rater_id]
-
-    def _add(self, code: str) -> int:
+    def _store(self, user: int, code: str, rater_id: int | None = None) -> None:
+        """Store that a user is a rater; None: a new one."""
         try:
             rater = RaterBase.model_validate({"code": code})
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise StudyError(f"Rater code {code!r}: {problem}.") from None
-        row = insert(raters).values(**rater.model_dump()).returning(raters.c.id)
-        return int(self.connection.execute(row).scalar_one())
-
-    def _store(self, user: int, rater_id: int) -> None:
-        self.connection.execute(
-            insert(external_raters).values(
-                server=self.server,
-                instance=self.instance,
-                external_id=str(user),
-                rater_id=rater_id,
-            )
-        )
+        if rater_id is None:
+            row = insert(raters).values(**rater.model_dump()).returning(raters.c.id)
+            rater_id = int(self.connection.execute(row).scalar_one())
+        place = {"server": self.server, "instance": self.instance, "external_id": str(user)}
+        self.connection.execute(insert(external_raters).values(**place, rater_id=rater_id))
         self.by_user[user] = rater_id
+
+
+def scorers_of_users(
+    users: Iterable[int], source: RecordSource, options: FormatOptions
+) -> dict[int, str | None]:
+    """Return the scorer of each user of an export; None: left out by --rater.
+
+    Raises
+    ------
+    InputError
+        A user without --rater would get the code of a rater who was pulled or erased, or --rater
+        names a user who is not in the file.
+    """
+    prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
+    scorers: dict[int, str | None] = {
+        user: code or None for user in users if (code := options.raters.get(str(user))) is not None
+    }
+    faults: list[Fault] = []
+    for user in users:
+        if user in scorers:
+            continue
+        scorers[user] = f"{prefix}{user}"
+        faults += _same_code(user, f"{prefix}{user}", options)
+    numbers = [str(user) for user in users]
+    faults += [
+        Fault(
+            f"user {number} has no annotation in this file. Its users: "
+            f"{quoted_names(numbers) or 'none'}.",
+            f"Correct or leave out --rater {number}={code}; import files of different people one "
+            "by one.",
+        )
+        for number, code in options.raters.items()
+        if number not in numbers
+    ]
+    if faults:
+        raise InputError(source.path.name, faults)
+    existing = sorted(
+        str(code)
+        for user, code in scorers.items()
+        if code in options.kinds and str(user) not in options.raters
+    )
+    if existing:
+        source.report.warnings.append(
+            f"{', '.join(existing)}: the study already has values of these scorers, and the values "
+            "of this file are added to theirs. If they are other people, use --rater-prefix."
+        )
+    return scorers
+
+
+def _same_code(user: int, code: str, options: FormatOptions) -> Iterator[Fault]:
+    """Yield a fault if a user may be a rater who was pulled from a server, or erased."""
+    for server, number, rater in options.pulled:
+        if rater == code or (
+            rater is None and number == str(user) and options.rater_prefix is None
+        ):
+            who = f"the rater {code}" if rater else "erased from the study"
+            yield Fault(
+                f"user {user} of {server} is {who}; is user {user} of this file the same person?",
+                f"Name the rater with --rater {user}=CODE (--rater {user}= leaves the user out), "
+                "or give people of another server different codes with --rater-prefix TEXT.",
+            )
+            return

@@ -135,7 +135,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
                 update(assignments).where(assignments.c.id == slot.id).values(**values)
             )
             continue
-        copied = {name: slot._mapping[name] for name in _HANDED_ON_WITH}
+        copied = {name: slot._mapping[name] for name in HANDED_ON_WITH}
         connection.execute(
             insert(assignments).values(
                 **copied, **values, replaces_id=slot.id, config_hash=study.config_hash
@@ -145,7 +145,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
     return len(chosen)
 
 
-_HANDED_ON_WITH = (
+HANDED_ON_WITH = (
     "response_id",
     "construct_keys",
     "purpose",

@@ -211,8 +211,8 @@ def response_rows(
     for start in range(0, len(responses), _TOGETHER):
         some = responses[start : start + _TOGETHER]
         ids = [response.id for response in some]
-        contents = _contents(connection, ids)
-        passages = _passages(connection, ids)
+        contents = response_contents(connection, ids)
+        passages = passages_of_responses(connection, ids)
         for response in some:
             query_id, query, references, attributes, text = contents[response.id]
             shared = (text, passages.get(response.id, []))
@@ -253,7 +253,8 @@ def _further_ids(connection: Connection) -> dict[int, list[str]]:
     return further
 
 
-def _contents(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def response_contents(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Return the key, text, references and attributes of each response's query, and its text."""
     rows = connection.execute(
         select(
             response_table.c.id,
@@ -269,9 +270,10 @@ def _contents(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any
     return {row[0]: tuple(row[1:]) for row in rows}
 
 
-def _passages(
+def passages_of_responses(
     connection: Connection, ids: Sequence[int]
 ) -> dict[int, list[tuple[str, str | None]]]:
+    """Return the text and the document of each response's passages, in order."""
     rows = connection.execute(
         select(response_passages.c.response_id, passage_table.c.text, response_passages.c.document)
         .join_from(

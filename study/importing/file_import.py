@@ -1,6 +1,7 @@
 """Import of a file into a study."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,26 +128,24 @@ def import_file(
             )
             .order_by(external_raters.c.id)
         ).all()
-    options = FormatOptions(
-        constructs=constructs,
+    options = replace(
+        study_options(
+            study,
+            controls=controls or {},
+            ranges=ranges or {},
+            columns=columns or {},
+            annotations=annotations or {},
+        ),
         kinds={**stored, **checked_kinds},
         declared_kinds=checked_kinds,
         scorer=scorer,
         system=system,
         construct=construct,
-        names={c.key: c.name for c in study.config.constructs},
-        scales={c.key: c.scale for c in study.config.constructs},
-        preference_scale=study.config.preferences.scale,
-        controls={**study.config.label_studio.controls, **(controls or {})},
-        declared_controls=controls or {},
-        ranges=ranges or {},
         values={word: n for word, n in (values or {}).items() if n is not None},
         words={word: n for word, n in (values or {}).items() if not is_number(word)},
         words_of_constructs=_words_of_constructs(study),
-        columns=columns or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
-        annotations={kind: taken for kind, taken in (annotations or {}).items() if taken},
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
         queries=queries,
         scorer_scales={
@@ -202,12 +201,28 @@ def unmapped_controls(
     chosen, _ = importer_for(source, constructs, importer)
     if chosen.unmapped is None:
         return []
-    options = FormatOptions(
-        constructs=constructs,
-        names={c.key: c.name for c in study.config.constructs},
-        controls={**study.config.label_studio.controls, **(controls or {})},
+    return chosen.unmapped(source, study_options(study, controls=controls or {}))
+
+
+def study_options(
+    study: "Study",
+    *,
+    controls: Mapping[str, str],
+    annotations: Mapping[str, str] | None = None,
+    **declared: Any,
+) -> FormatOptions:
+    """Return what a study and its caller state about a file; see `import_file`."""
+    constructs = study.config.constructs
+    return FormatOptions(
+        constructs=tuple(construct.key for construct in constructs),
+        names={construct.key: construct.name for construct in constructs},
+        scales={construct.key: construct.scale for construct in constructs},
+        preference_scale=study.config.preferences.scale,
+        controls={**study.config.label_studio.controls, **controls},
+        declared_controls=controls,
+        annotations={kind: taken for kind, taken in (annotations or {}).items() if taken},
+        **declared,
     )
-    return chosen.unmapped(source, options)
 
 
 #: What an option declares, and in which files it has a meaning.

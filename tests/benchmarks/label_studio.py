@@ -113,7 +113,7 @@ class _StandIn:
 
     def project(self, number: int) -> Project:
         """Return the one project."""
-        return Project(number, self._description, len(self._tasks))
+        return Project(number, self._description)
 
     def create_project(self, *, description: str, **_: Any) -> int:
         """Make the one project."""

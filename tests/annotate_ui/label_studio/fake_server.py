@@ -14,7 +14,6 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.client import Project, ServerError
 
 
@@ -43,12 +42,7 @@ class StandIn:
         if number not in self.made:
             raise ServerError("not found", 404)
         settings = self.made[number]
-        return Project(
-            number,
-            settings["description"],
-            len(self.tasks[number]),
-            settings["xml"],
-        )
+        return Project(number, settings["description"], settings["xml"])
 
     def create_project(self, **settings: Any) -> int:
         """Make a project."""
@@ -72,10 +66,6 @@ class StandIn:
                 "drafts": [],
             }
         return numbers
-
-    def task_names(self, number: int) -> dict[int, str | None]:
-        """Return the name of each task of a project."""
-        return {n: task["data"].get(NAME) for n, task in self.tasks[number].items()}
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield a project's tasks."""

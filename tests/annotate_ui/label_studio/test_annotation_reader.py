@@ -11,7 +11,6 @@ from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.client import ServerError, tasks_in
 from study.base.scales import Scale
-from study.errors import StudyError
 
 CONTROLS: dict[str, dict[str, Any]] = {
     "QR": {"kind": "number", "construct": "QR", "construct_version": 2},
@@ -32,10 +31,10 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         "result": [{"from_name": name, "value": value} for name, value in results],
         **other,
     }
-    task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body]}
+    task = {"id": 1, "data": {"ccrs_id": "x"}}
     reader = AnnotationReader(CONTROLS, {"QR": Scale(step=0.5)}, None)
-    (annotation,), unreadable = reader.read(task, {})
-    assert unreadable == []
+    annotation = reader.read(body, task, {})
+    assert isinstance(annotation, Annotation)
     return annotation
 
 
@@ -111,33 +110,24 @@ def test_an_invalid_lead_time_is_not_read(lead: Any) -> None:
     assert read(("QR", {"number": 1}), lead_time=lead).lead_seconds is None
 
 
-def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
+def test_an_annotation_that_cannot_be_read_has_its_reason_without_its_content() -> None:
     good = {
         "id": 1,
         "completed_by": {"id": 4, "email": "x@example.org"},
         "created_at": "2026-01-01T10:00:00Z",
         "result": [{"from_name": "QR", "value": {"number": 3}}],
     }
-    broken = [
-        {**good, "created_at": "soon"},
-        {"id": 3},
-        5,
-        {**good, "result": 7},
-        {**good, "completed_by": float("inf")},
+    broken = [{"id": 3}, 5, {**good, "result": 7}, {**good, "completed_by": "x@example.org"}]
+    reader, task = AnnotationReader(CONTROLS, {}, None), {"id": 1, "data": None}
+    assert [reader.read(one, task, {}) for one in broken] == [
+        "no user (completed_by)",
+        "not an object",
+        "result is not a list of results",
+        "completed_by is not the number of a user",
     ]
-    task = {"id": 1, "data": None, "annotations": [*broken, good]}
-    (annotation,), unreadable = AnnotationReader(CONTROLS, {}, None).read(task, {})
+    annotation = reader.read(good, task, {})
+    assert isinstance(annotation, Annotation)
     assert (annotation.user, annotation.name) == (4, None)
-    assert [unread.invalid.reason for unread in unreadable] == [reasons.UNREADABLE] * 5
-    # Nothing of a person is kept but the number.
-    assert [(unread.number, unread.user) for unread in unreadable] == [
-        (1, 4),
-        (3, None),
-        (None, None),
-        (1, 4),
-        (1, None),
-    ]
-    assert "example.org" not in str(unreadable)
 
 
 def test_an_account_that_is_deleted_over_there_leaves_its_values() -> None:
@@ -181,13 +171,6 @@ def test_an_export_that_is_cut_off_is_refused(text: str) -> None:
         list(tasks_in(BytesIO(text.encode("latin-1")), 1))
 
 
-@pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
-def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
-    task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
-    with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*not a list"):
-        AnnotationReader(CONTROLS, {}, None).read(task, {})
-
-
 @pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
 def test_an_invalid_comment_or_remark_leaves_the_value(odd: Any) -> None:
     annotation = read(
@@ -228,7 +211,8 @@ def test_a_point_that_is_ticked_is_its_number(ticked: Any, value: float | None) 
         "result": [{"from_name": "A", "type": "choices", "value": {"choices": ticked}}],
     }
     reader = AnnotationReader({"A": control}, {}, None)
-    (annotation,), _ = reader.read({"id": 1, "annotations": [body]}, {})
+    annotation = reader.read(body, {"id": 1}, {})
+    assert isinstance(annotation, Annotation)
     assert [answer.value for answer in annotation.answers] == ([] if value is None else [value])
     expected = (
         [] if value is not None else [InvalidValue("A", json.dumps(ticked), reasons.NO_NUMBER)]

@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import insert, select
 
 from annotate_ui.label_studio import reasons
-from annotate_ui.label_studio.projects import exchange, rated_slots
+from annotate_ui.label_studio.projects import exchange
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.revisions import EarlierAnswers
 from annotate_ui.label_studio.slots import slots
 from annotate_ui.monitoring.campaign_progress import campaign_progress
 from study import Study
@@ -130,7 +131,7 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study, server
     server.annotate(project.number, second, 5, "10:00", QR=250)
     pull(study, server)
     with study.read() as connection:
-        assert len(rated_slots(connection)) == 2
+        assert len(rated_slots(study)) == 2
     change(made, "11:00", 250)
     assert pull(study, server).withdrawn == 1
     with study.read() as connection:
@@ -140,7 +141,7 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study, server
                 select(assignments.c.id).where(assignments.c.rater_id.is_not(None))
             ).scalars()
         )
-        assert rated_slots(connection) == taken - taken_back
+        assert rated_slots(study) == taken - taken_back
         assert len(taken) == 2
 
 
@@ -247,6 +248,12 @@ def test_ratings_of_more_people_than_planned_count(any_study: Study) -> None:
     assert pull(study, server).further == 1
 
 
+def rated_slots(study: Study) -> set[int]:
+    with study.read() as connection:
+        earlier = EarlierAnswers(connection)
+        return {slot.id for slot in slots(connection, study) if earlier.is_rated(slot)}
+
+
 def items(study: Study) -> tuple[Any, ...]:
     return campaign_progress(study).items
 
@@ -264,7 +271,7 @@ def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study, server
         live = [
             slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
         ]
-        assert {slot.id for slot in live} <= rated_slots(connection)
+    assert {slot.id for slot in live} <= rated_slots(study)
     counted = study.score_table().query("value == value")
     assert counted["scorer"].tolist() == ["ls-5"]
 

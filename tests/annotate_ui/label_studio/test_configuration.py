@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.page import configuration, control_name, instructions
 from annotate_ui.label_studio.task_upload import task_data, task_names
 from study import Study
@@ -106,7 +107,8 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
         ],
     }
     reader = AnnotationReader(made.controls, {}, None)
-    (annotation,), _ = reader.read({"id": 1, "annotations": [body]}, {})
+    annotation = reader.read(body, {"id": 1}, {})
+    assert isinstance(annotation, Annotation)
     assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 

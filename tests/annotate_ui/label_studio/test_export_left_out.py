@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.export_reading import EDITED_BY_OTHER
+from annotate_ui.label_studio.export_file import EDITED_BY_OTHER
 from annotate_ui.label_studio.reasons import PREDICTIONS
 from study import Study
 from study.errors import InputError
@@ -92,7 +92,7 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
 ) -> None:
     broken = {k: v for k, v in {**annotation(2, 6, QR=1), **change}.items() if v is not ...}
     done = import_file(study, written(tmp_path, task(1), task(2, annotation(1, 5, QR=9), broken)))
-    reported = f"unreadable annotations: {reason} (row 2: task 2, annotation 2)"
+    reported = f"unreadable annotations: {reason}, such as in row 2, task 2"
     assert done.left_out == {reported: 1}
     assert study.score_table()["value"].tolist() == [9]
 
@@ -101,8 +101,8 @@ def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> N
     tasks = [task(n, {**annotation(n, 5, QR=90), "completed_by": "anna"}) for n in range(1, 8)]
     done = import_file(study, written(tmp_path, *tasks, task(8, 7, annotation(9, 5, QR=1))))
     assert sorted(done.left_out.values()) == [1, 7]
-    assert [line for line in done.left_out if "row 5: task 5, annotation 5; and 2 more)" in line]
-    assert [line for line in done.left_out if "not an object (row 8: task 8" in line]
+    assert [line for line in done.left_out if "a user, such as in row 1, task 1" in line]
+    assert [line for line in done.left_out if "not an object, such as in row 8, task 8" in line]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> N
     [{}, {"created_at": "2026-01-01 10:00:00"}, {"created_at": 7, "updated_at": None}],
     ids=["none", "no-zone", "no-text"],
 )
-def test_a_time_is_needed_only_of_somebody_with_several(
+def test_an_annotation_without_a_time_is_the_earlier_one(
     study: Study, tmp_path: Path, when: dict[str, Any]
 ) -> None:
     untimed = annotation(1, 5, QR=9)
@@ -119,11 +119,10 @@ def test_a_time_is_needed_only_of_somebody_with_several(
     done = import_file(study, path)
     assert not done.left_out
     assert sorted(study.score_table()["value"]) == [8, 9]
-    again = written(tmp_path, task(2, {**untimed, **when}, annotation(3, 5, QR=8)))
-    with pytest.raises(
-        InputError, match=r"user 5 annotated task 2 2 times.*annotation 1 has no time"
-    ):
-        import_file(study, again)
+    # The latest counts: an annotation that states no time is earlier than one that does.
+    again = written(tmp_path, task(2, annotation(3, 5, QR=8), {**untimed, "id": 4, **when}))
+    assert list(import_file(study, again).left_out.values()) == [1]
+    assert sorted(study.score_table()["value"]) == [8, 8, 9]
 
 
 def test_ground_truth_annotations_are_not_counted_as_raters(study: Study, tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ _WHAT = {
     "skip": 1,
     "out of range": 1,
     "twice": 1,
-    "unreadable": 1,
     "delete a task": 1,
     "delete a project": 1,
 }
@@ -119,12 +118,10 @@ class History:
             self.server.delete_project(self.chance.choice(list(self.server.made)))
         elif what == "delete a task" and tasks:
             self.server.delete_task(self.chance.choice(tasks)["id"])
-        elif places and what in {"edit", "delete", "unreadable"}:
+        elif places and what in {"edit", "delete"}:
             annotations, annotation = self.chance.choice(places)
             if what == "delete":
                 annotations.remove(annotation)
-            elif what == "unreadable":
-                annotation["created_at"] = "nonsense"
             else:
                 for result in annotation["result"]:
                     result["value"]["number"] = self.chance.choice([0, 50, 100, 500])
@@ -161,8 +158,6 @@ class History:
             for response, number in project.tasks.items():
                 task = self.server.tasks[project.number].get(number, {"annotations": []})
                 for annotation in task["annotations"]:
-                    if annotation["created_at"] == "nonsense":
-                        continue
                     for result in annotation["result"]:
                         rater, value = codes[annotation["completed_by"]], result["value"]["number"]
                         key = keys[response], result["from_name"], rater

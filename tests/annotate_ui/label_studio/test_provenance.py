@@ -9,6 +9,7 @@ from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
+from study.errors import StudyError
 from study.lifecycle.erase import erase
 from study.schema.tables import rejected_values
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -63,38 +64,20 @@ def test_the_account_of_a_value_given_anew_is_known_by_it(
     assert study.score_table()["value"].tolist() == [70.0]
 
 
-def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study, server: Any) -> None:
+def test_an_annotation_that_cannot_be_read_is_named_and_nothing_is_stored(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
-    made = [server.annotate(project.number, task, 5, "10:00", QR=70) for task in (first, second)]
-    pull(study, server)
-    made[0]["created_at"] = "soon"
-    made[1]["id"] = "?"
-    done = pull(study, server)
-    assert (done.withdrawn, rejections(done)) == (
-        0,
-        [reasons.UNREADABLE] * 2,
-    )
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    server.annotate(project.number, second, 5, "10:00", QR=70)["result"] = 7
+    with pytest.raises(StudyError, match=f"annotation of task {second} .* not a list of results"):
+        pull(study, server)
+    assert study.score_table().empty
 
 
-def test_unreadable_values_of_an_erased_rater_are_not_kept(study: Study, server: Any) -> None:
-    project = pushed(study, server, constructs=["QR"])
-    task = min(project.tasks.values())
-    server.annotate(project.number, task, 5, "10:00", QR=71717)["created_at"] = "soon"
-    server.annotate(project.number, task, 6, "10:00", QR=81818)["created_at"] = "soon"
-    pull(study, server, raters={5: "anna", 6: "ben"})
-    erase(study, "anna")
-    assert b"71717" not in (study.folder / "study.db").read_bytes()
-    done = pull(study, server)
-    assert (done.erased, len(done.rejected)) == (1, 1)
-    content = (study.folder / "study.db").read_bytes()
-    assert b"71717" not in content
-    assert b"81818" in content
-
-
-@pytest.mark.parametrize("readable", [True, False])
 def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
-    any_study: Study, readable: bool, server: Any
+    any_study: Study, server: Any
 ) -> None:
     study = any_study
     project = pushed(study, server, constructs=["QR"])
@@ -102,8 +85,6 @@ def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
     pull(study, server)
     erase(study, "ls-5")
     made["completed_by"] = None
-    if not readable:
-        made["created_at"] = "?"
     done = pull(study, server)
     assert [(rejected.value, rejected.construct) for rejected in done.rejected] == [(None, None)]
     with study.read() as connection:

@@ -134,7 +134,7 @@ def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study, ser
     assert made["xml"] is mended
 
 
-def test_a_later_push_keeps_the_title(study: Study, server: Any) -> None:
+def test_projects_have_the_title_of_their_push(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     reserve(study, constructs=["QR", "CC"])
     push(study, server, title="Pilot: of May")
@@ -144,7 +144,7 @@ def test_a_later_push_keeps_the_title(study: Study, server: Any) -> None:
     pull(study, server)
     push(study, server)
     titles = [made["title"] for made in server.made.values()]
-    assert titles == ["Pilot: of May: 1 (1)", "Pilot: of May: 2 (1)"]
+    assert titles == ["Pilot: of May: 1 (1)", f"{study.config.name[:30]}: 2 (1)"]
 
 
 def test_settings_that_label_studio_cannot_keep_are_refused_or_named(

@@ -3,8 +3,8 @@
 import pytest
 
 from annotate_ui.cli.label_studio_output import followed_lines
+from annotate_ui.label_studio.export_inventory import stated_controls
 from annotate_ui.label_studio.follow import FollowOptions, follow
-from annotate_ui.label_studio.value_ranges import stated_controls
 from study import Study
 from study.errors import InputError, StudyError
 from tests.annotate_ui.label_studio.export_builder import annotation, stars

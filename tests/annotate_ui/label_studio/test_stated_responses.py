@@ -114,7 +114,7 @@ def test_points_of_a_scale_come_back_as_numbers(
         (HEAD + "QQ,l,q0/system-0,q0,1,2,1,\n", "row 2, column construct: the study has no con"),
         (HEAD + "QR,l,q9,q0,1,2,1,\n", "row 2, column response_id: The study has no response 'q9'"),
         (HEAD + ROWS + ROWS, "'q0/system-0' is there twice for QR. Keep one of the rows."),
-        (HEAD, "there are no rows"),
+        (HEAD, "the file has a header and no rows"),
         ("response_id\nq0/system-0\n", "the columns are response_id. Name them construct and"),
         ("construct,response_id,question\nQR,a,b\n", "the column question would hide a text"),
     ],

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from annotate_ui.cli.label_studio_output import pulled_lines
 from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -56,31 +55,22 @@ def test_a_place_whose_annotation_cannot_count_is_named_and_free_once_it_is_dele
         made["completed_by"] = None if why == "no account" else user
     people = {} if why == "no account" else {5: "anna", 6: "anna"}
     done = pull(study, server, raters=people)
-    assert done.held == 1
-    assert "hold a place of their task" in "\n".join(pulled_lines(done))
+    assert len(done.rejected) == 1
     assert push(study, server).tasks == 0
     server.tasks[project.number][task]["annotations"].pop(0)
     server.annotate(project.number, task, 7, "11:00", QR=20)
     done = pull(study, server)
-    assert (done.held, len(done.rejected)) == (0, 0)
+    assert done.rejected == []
     assert 20 in study.score_table()["value"].tolist()
     assert push(study, server).tasks == 0
 
 
-@pytest.mark.parametrize("why", ["left", "unreadable"])
-def test_a_place_whose_value_still_counts_is_not_created_again(
-    study: Study, why: str, server: Any
-) -> None:
+def test_a_place_whose_value_still_counts_is_not_created_again(study: Study, server: Any) -> None:
     project = pushed(study, server, 2, constructs=["QR"])
-    made = [
-        server.annotate(project.number, task, 5, "10:00", QR=70) for task in project.tasks.values()
-    ]
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", QR=70)
     pull(study, server)
-    if why == "left":
-        departs(study, "ls-5", "left")
-    else:
-        for annotation in made:
-            annotation["created_at"] = "soon"
+    departs(study, "ls-5", "left")
     assert pull(study, server).withdrawn == 0
     assert push(study, server).tasks == 0
     for task in project.tasks.values():
@@ -117,7 +107,5 @@ def test_a_rater_who_left_does_not_keep_a_place(study: Study, gone: str, server:
         assert set(rejections(done)) == {reasons.LEFT}
     else:
         assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
-    # What an erased rater had done is open again; their annotations hold the places.
-    assert done.held == (2 if gone == "erased" else 1)
     reserve(study, constructs=["QR"])
     assert push(study, server).tasks == 0

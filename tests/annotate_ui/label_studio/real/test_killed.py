@@ -34,11 +34,17 @@ def killed_sync(study: Study, url: str, seconds: float | None) -> float | None:
         "import sys\n"
         "from study.study import Study\n"
         "from annotate_ui.label_studio.client import Server\n"
-        "from annotate_ui.label_studio.pull import sync_once\n"
+        "from annotate_ui.label_studio.projects import stored_projects\n"
+        "from annotate_ui.label_studio.pull import pull\n"
+        "from annotate_ui.label_studio.push import push\n"
         f"study = Study.open({str(study.folder)!r})\n"
         f"with Server({url!r}, {OWNER!r}) as server:\n"
         "    print('speaks', flush=True)\n"
-        "    sync_once(study, server)\n"
+        "    with study.read() as connection:\n"
+        "        there = stored_projects(connection)\n"
+        "    if there:\n"
+        "        pull(study, server)\n"
+        "    push(study, server)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout is not None
