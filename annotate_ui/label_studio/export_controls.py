@@ -110,7 +110,7 @@ class MappedControls:
             numbers = [(row, number[label]) for row, label in controls[name].labels if row]
             self.controls[name] = replace(controls[name], numbers=numbers)
         marks = self._marks()
-        self._of_marks = {*marks, *(label for m in marks.values() for label in m["labels"])}
+        self._mark_controls = {*marks, *(label for m in marks.values() for label in m["labels"])}
         faults = list(self._faults())
         if faults:
             raise InputError(source.path.name, faults)
@@ -197,13 +197,13 @@ class MappedControls:
                     row,
                 )
         elif key is None:
-            of_passages = _OF_A_PASSAGE.fullmatch(name) and (
+            passage_hint = _OF_A_PASSAGE.fullmatch(name) and (
                 "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
                 "retrieval --qrels FILE` reads them. Otherwise: "
             )
             yield Fault(
                 f"which construct does the control {name!r} rate?",
-                f"{of_passages or ''}Name it with {option('control', name, 'CONSTRUCT')} "
+                f"{passage_hint or ''}Name it with {option('control', name, 'CONSTRUCT')} "
                 f"({', '.join(known)}), or leave the control out with {leave_out}; or set it in "
                 "study.toml under [label_studio] controls.",
             )
@@ -248,7 +248,7 @@ class MappedControls:
         )
         for control, key in self._options.declared_controls.items():
             named = option("control", control, key)
-            if control in self._of_marks:
+            if control in self._mark_controls:
                 if key and key not in self._options.constructs:
                     problem = f"{control!r} is mapped to {key!r}, which is not a construct."
                     yield Fault(problem, nearest(key, self._options.constructs))
@@ -271,7 +271,7 @@ class MappedControls:
 
     def _unused_values(self) -> Iterator[Fault]:
         """Yield a fault for each label with a number that no control gives."""
-        used = {label for of_labels in self._labels.values() for label in of_labels}
+        used = {label for control_labels in self._labels.values() for label in control_labels}
         for label, number in self._options.values.items():
             if label not in used:
                 hint, named = nearest(label, used), option("value", label, f"{number:g}")
@@ -291,9 +291,9 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
     inventory, words = read_inventory(source, options), []
     if not inventory.annotations and inventory.kinds[reasons.GROUND_TRUTH]:
         taken = replace(options, annotations={reasons.GROUND_TRUTH: reasons.RATINGS})
-        of_truths = read_inventory(source, taken)
-        if of_truths.annotations:
-            inventory, options = of_truths, taken
+        truths = read_inventory(source, taken)
+        if truths.annotations:
+            inventory, options = truths, taken
             words.append(f"--annotations {reasons.GROUND_TRUTH}={reasons.RATINGS}")
     controls = inventory.controls
     rating = [name for name, control in controls.items() if control.rates]
@@ -332,7 +332,7 @@ def _controls(
     free = set(options.constructs) - set(constructs.values())
     scales = list(options.scales.values())
     # Where no construct is named, the scale is known if all have the same.
-    of_all = scales[0] if scales and all(scale == scales[0] for scale in scales) else None
+    shared_scale = scales[0] if scales and all(scale == scales[0] for scale in scales) else None
     taken: set[str] = set()
     for name in used:
         control, construct = controls[name], constructs[name]
@@ -343,7 +343,7 @@ def _controls(
             taken.add(construct)
         if construct is None or not control.rates:
             yield option("control", name, construct or "CONSTRUCT")
-        scale = of_all if construct is None else options.scales.get(construct)
+        scale = shared_scale if construct is None else options.scales.get(construct)
         if control.stars:
             yield option("scale", name, f"{STARS[0]}:{control.most_stars}")
         elif scale and NumericControl(name, control, construct or "", scale).unlikely():

@@ -234,8 +234,8 @@ class _Export:
         if isinstance(read, str):
             # One line for each reason, with the first place.
             place = f"such as in row {content.record.number}, task {content.number}"
-            of_reason = f"unreadable annotations: {read}, {place}"
-            return "unreadable predictions" if by_model else self._lines.setdefault(read, of_reason)
+            told = f"unreadable annotations: {read}, {place}"
+            return "unreadable predictions" if by_model else self._lines.setdefault(read, told)
         if by_model:
             model = storable_text(str(raw.get("model_version") or "")).strip()
             return _Scorer(model, "judge", CHANNEL) if model else NO_MODEL
@@ -297,8 +297,8 @@ class _Export:
                 place: dict[str, Any] = {**rated._asdict(), "source": scorer.source}
                 yield from content.cells.row(ScoreRow, **place, **who, **value)
             elif scorer.scorer_kind != "human":
-                of_model = scorer.scorer_kind == "judge"
-                what = "predictions" if of_model else "annotations that are taken as the reference"
+                by_judge = scorer.scorer_kind == "judge"
+                what = "predictions" if by_judge else "annotations that are taken as the reference"
                 self.source.report.left_out[f"marks of {what}"] += 1
             else:
                 parts = list(answer.places())
@@ -315,5 +315,5 @@ class _Export:
                         "an annotation without labels read as no sentence marked"
                     ] += 1
                 marks = tuple(part for part in parts if isinstance(part, MarkedPart))
-                of_response = {**rated._asdict(), "scorer": scorer.scorer}
-                yield from content.cells.row(MarksRow, **of_response, **construct, marks=marks)
+                fields = {**rated._asdict(), "scorer": scorer.scorer}
+                yield from content.cells.row(MarksRow, **fields, **construct, marks=marks)

@@ -46,7 +46,7 @@ class ExportControl:
     labels: list[tuple[int, str]] = field(default_factory=list)
     """Row and label of each choice or bucket, without those of skipped tasks; row 0: it is offered
     by the project."""
-    of_pairs: bool = False
+    compares_pairs: bool = False
     """Whether it has results in tasks that name two responses and rate none."""
     stated: tuple[float | None, float | None] = (None, None)
     """The lowest and the highest value that the project states; None: it states none."""
@@ -61,7 +61,7 @@ class ExportControl:
         """
         if self.rates:
             return "number"
-        if self.types == {"pairwise"} or (self.types == {"choices"} and self.of_pairs):
+        if self.types == {"pairwise"} or (self.types == {"choices"} and self.compares_pairs):
             return "preference"
         return {"choices": "number", "ranker": "ranking"}.get(str(self))
 
@@ -154,7 +154,7 @@ def read_inventory(
 
 
 def _add(
-    inventory: Inventory, record: Record, annotation: Mapping[str, Any], of_pairs: bool
+    inventory: Inventory, record: Record, annotation: Mapping[str, Any], compares_pairs: bool
 ) -> None:
     """Add an annotation that counts."""
     inventory.annotations += 1
@@ -167,7 +167,7 @@ def _add(
         name, value = str(result["from_name"]), result.get("value")
         control = inventory.controls.setdefault(name, ExportControl())
         control.types.add(str(result.get("type")))
-        control.of_pairs = control.of_pairs or of_pairs
+        control.compares_pairs = control.compares_pairs or compares_pairs
         # The place of a region is in the value, the index of an item next to it.
         around = {*value, *(result.keys() & {"item_index"})} if isinstance(value, dict) else set()
         if control.region is None and result.get("type") in _VALUES and around - _VALUES:

@@ -274,8 +274,8 @@ def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bo
     if row.query_id is None and len(same := existing.queries_by_text.get(text, [])) == 1:
         (query,) = same
     own = None if row.response_id is None else existing.find(row.response_id)
-    of_system = existing.outputs.get((query or 0, row.system or ""), (None,))[0]
-    named = {response for response in (own, of_system) if response is not None}
+    by_system = existing.outputs.get((query or 0, row.system or ""), (None,))[0]
+    named = {response for response in (own, by_system) if response is not None}
     stored = [existing.responses[response] for response in named]
     differs = query is not None and existing.queries[query].text != text
     return named, differs or any(

@@ -147,8 +147,8 @@ def _rating(questions: Element, construct: ConstructSpec, version: int) -> Contr
         number |= {"min": f"{scale.min:.15g}", "max": f"{scale.max:.15g}"}
         number["step"] = "any" if scale.step is None else f"{scale.step:.15g}"
         SubElement(view, "Number", number, hint=plain_text(str(scale)))
-    of_value = {"labels": labels} if labels else {}
-    controls: Controls = {name: {"kind": "number", **meaning, **of_value}}
+    value_labels = {"labels": labels} if labels else {}
+    controls: Controls = {name: {"kind": "number", **meaning, **value_labels}}
     for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0])):
         header(view, f"{point}: {words}")
     if construct.flags:
@@ -161,8 +161,8 @@ def _rating(questions: Element, construct: ConstructSpec, version: int) -> Contr
         SubElement(marks, "Label", value=label)
         # An answer without any label says nothing: it may have been forgotten.
         _choices(view, none, [NOTHING_TO_MARK])
-        of_marks = {"labels": {label: construct.key}, "versions": {construct.key: version}}
-        controls[f"{name}_marks"] = {"kind": "marks", **of_marks, "none": none}
+        mark_labels = {"labels": {label: construct.key}, "versions": {construct.key: version}}
+        controls[f"{name}_marks"] = {"kind": "marks", **mark_labels, "none": none}
         controls[none] = {"kind": "unmarked"}
     return controls
 

@@ -290,8 +290,8 @@ class AnnotationStore:
             return {"value": answer.value, "flags": list(answer.flags), **skip}
         response = slot.response_id
         if answer.parts and response not in self._texts:
-            of_response = select(responses.c.text).where(responses.c.id == response)
-            self._texts[response] = self._connection.execute(of_response).scalar_one()
+            query = select(responses.c.text).where(responses.c.id == response)
+            self._texts[response] = self._connection.execute(query).scalar_one()
         ranges: list[Range] = []
         for part in answer.places():
             place = part if isinstance(part, str) else place_of(self._texts[response], part)

@@ -92,8 +92,8 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
             data[name.removeprefix(_RENAMED)] = cell
             continue
         construct = assign_constructs([name], options)[name]
-        of_control = _results(name, cell, named=bool(options.controls.get(name)))
-        if of_control is None and construct and not blank(cell):
+        control_results = _results(name, cell, named=bool(options.controls.get(name)))
+        if control_results is None and construct and not blank(cell):
             return Fault(
                 f"the column {name!r} has {abbreviate(cell)}, which no control that rates gives in "
                 "this form.",
@@ -102,9 +102,9 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
                 record.number,
                 name,
             )
-        if of_control is None:
+        if control_results is None:
             data.setdefault(name, cell)
-        results += of_control or []
+        results += control_results or []
     if number is None:
         # The data of a task in a CSV may have an id, which takes the column of its number.
         number = record.number
@@ -138,10 +138,10 @@ def _results(name: str, cell: Any, *, named: bool) -> list[dict[str, Any]] | Non
             cell = json.loads(cell)
     found = []
     for value in cell if isinstance(cell, list) else [cell]:
-        of_value = value if isinstance(value, Mapping) else {}
-        kinds = [kind for member, kind in _TYPES.items() if member in of_value]
+        members = value if isinstance(value, Mapping) else {}
+        kinds = [kind for member, kind in _TYPES.items() if member in members]
         # Regions keep their place next to the value.
-        if len(kinds) == 1 and (len(of_value) == 1 or "start" in of_value):
+        if len(kinds) == 1 and (len(members) == 1 or "start" in members):
             found.append({"from_name": name, "type": kinds[0], "value": value})
         elif named and isinstance(value, str):
             found.append({"from_name": name, "type": "choices", "value": {"choices": [value]}})

@@ -246,11 +246,11 @@ def task_data(
             {"title": f"Passage {n}", "text": passage}
             for n, (passage, _) in enumerate(passages.get(response, []), 1)
         ]
-        of_field: dict[Sees, tuple[str, Any]] = {
+        shown_as: dict[Sees, tuple[str, Any]] = {
             "question": ("question", question),
             "response": ("response", text),
             "context": ("passages", titled),
             "reference": ("reference", next(iter(references), "")),
         }
-        data.append(dict(of_field[field] for field in fields))
+        data.append(dict(shown_as[field] for field in fields))
     return data

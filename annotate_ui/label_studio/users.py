@@ -36,8 +36,8 @@ class Raters:
     def __post_init__(self) -> None:
         self.left = departures(self.connection).keys()
         t = external_raters
-        of_server = select(t.c.external_id, t.c.rater_id).where(t.c.instance == self.instance)
-        self.by_user = {int(user): rater for user, rater in self.connection.execute(of_server)}
+        known_users = select(t.c.external_id, t.c.rater_id).where(t.c.instance == self.instance)
+        self.by_user = {int(user): rater for user, rater in self.connection.execute(known_users)}
 
     def assign(self, codes: Mapping[int, str]) -> None:
         """Assign raters to users in advance; unknown raters are added.
