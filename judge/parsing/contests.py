@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
+from judge.parsing.conditions import CONDITION
 from judge.parsing.markup import QUOTES, unmarked
 from judge.parsing.score_lines import labelled_scores, other_scale_of_line, score_of_line
 from judge.parsing.score_patterns import Names
@@ -54,6 +55,8 @@ _TAKEN_BACK = re.compile(
     r"(?:it|score) is (?:much|far|really) (?:lower|higher)|response.s own|"
     r"the response (?:asked for|asks (?:me|for)|wants)|i do not follow it)\b|"
     r"(?:\A|[.!?\n])[ *_(—-]{0,4}(?:hmm[,.… ]{1,3})?(?:wait|hold on)(?=\W)|"
+    r"just kidding|(?:score|line|number) (?:is )?(?:that )?of the (?:reference|other)|"
+    r"told me to|is a template|"
     r"\((?:not final|draft|wrong|example|tentative|placeholder)\b",
     re.IGNORECASE,
 )
@@ -102,14 +105,6 @@ _OF_SCALE = re.compile(
     re.IGNORECASE,
 )
 _ONLY_NUMBERS = re.compile(r"[\W\d_]*(?:(?:to|and|or|boxed)[\W\d_]*)*", re.IGNORECASE)
-CONDITION = re.compile(
-    r"\b(?:if|unless|had (?:it|the)|were it|would have|could have|asks? (?:me|for)|wenn|falls|"
-    r"hätte|wäre|si|s'il|aurait|se|hubiera|fosse|once|assuming|provided that|(?:except|but) for "
-    r"[^,]{1,40},? I(?:['’]d| would)|ignoring|without (?:the|that|this|its|these|those))\b|"
-    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|如果|もし",
-    re.IGNORECASE,
-)
-"""Words of a condition: "If it had sources, I would give it a 90"."""
 _MOST = 100
 _MOST_ITEMS = 20
 _SHORT = 60

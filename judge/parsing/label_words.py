@@ -6,6 +6,7 @@ and no word for a limit, a count, a doubt, or the score of something else.
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -76,44 +77,94 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
     >>> kind_of_sentence("A fair score would be ", "."), kind_of_sentence("It has ", " words.")
     ('named', None)
     """
-    if _FOR_A_PART.match(after):
-        return None
+    begins_with = before.strip(" *_#>").casefold().startswith("with ")
     text = f"{before} | {after}".casefold().replace("_", " ").replace("’", "'")
+    text = _CLITIC.sub(r"\1'\2", _BASED_ON.sub("", text))
     text = _USER_QUERY.sub("query", _PASSIVE.sub("is rated", text))
     words = _WORD_OR_CLITIC.findall(text)
-    if not 0 < len(words) <= _MOST_IN_SENTENCE:
-        return None
-    unknown = [word for word in words if not _KNOWN.fullmatch(word) or word in _OF_SEVERAL]
-    if any(_UNSPACED_PARTS.fullmatch(word) is None for word in unknown):
-        return None
-    if any(_SCORE.fullmatch(word) or _UNSPACED_SCORE.search(word) for word in words):
-        return "final" if any(_FINAL.fullmatch(word) for word in words) else "named"
-    if len(words) == 1 and words[0] in _STANDS_ALONE and before.rstrip().endswith((":", "=")):
-        return "given"
-    graded = (
-        unit
-        or any(map(_CONSTRUCT.fullmatch, words))
-        or _GRADED.search(before.casefold())
-        or any(map(_GIVES.fullmatch, words))
+    known = all(
+        (_KNOWN.fullmatch(word) and word not in _OF_SEVERAL) or _UNSPACED_PARTS.fullmatch(word)
+        for word in words
     )
-    return "given" if graded else None
+    if (
+        not (known and 0 < len(words) <= _MOST_IN_SENTENCE)
+        or begins_with
+        or _FOR_A_PART.match(after)
+        or _RESPONSE_GIVES.search(text)
+    ):
+        return None
+    scores = [w for w in words if _SCORE.fullmatch(w) or _UNSPACED_SCORE.search(w)]
+    if any(":" in before or not _RESULT.fullmatch(word) for word in scores):
+        return "final" if any(_FINAL.fullmatch(word) for word in words) else "named"
+    return "given" if _is_given(before, text, words, unit=unit) else None
 
 
+def _is_given(before: str, text: str, words: Sequence[str], *, unit: bool) -> bool:
+    """Return whether the judge gives a number without a word for a score, or it is deserved."""
+    if _ANSWER_IS.search(text) or _ASKED.intersection(words):
+        return False
+    if len(words) == 1 and words[0] in _STANDS_ALONE:
+        return before.rstrip().endswith((":", "="))
+    gives = any(map(_GIVES.fullmatch, words)) and _FIRST.search(text)
+    judged = any(map(_CONSTRUCT.fullmatch, words)) or any(map(_GIVES_HERE.fullmatch, words))
+    earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text)
+    return bool(unit or judged or gives or earns or _GRADED.search(before.casefold()))
+
+
+def names_response(words_between: str) -> bool:
+    """Return whether all words between a verb and its number are known, and none is of another.
+
+    "I give this response a solid 75" and not "I rate the restaurant 75".
+    """
+    text = _CLITIC.sub(r"\1'\2", words_between.casefold().replace("’", "'"))
+    text = _BROKEN.sub(" ", text)
+    words = _WORD_OR_CLITIC.findall(text)
+    return not _ASKED.intersection(words) and all(
+        _KNOWN.fullmatch(word) or _UNSPACED_PARTS.fullmatch(word) or len(word) == 1
+        for word in words
+    )
+
+
+_BROKEN = re.compile(
+    rf"(?<!\w)(?:{any_of('sentences', 'constructs')}|{any_of('sentences', 'hedges')})(?!\w)"
+)
 _FOR_A_PART = re.compile(
-    r"\W*(?:for|in|on|by|at)\b"
-    r"(?! (?:(?:(?:this|the) (?:response|answer|one)|me|it|this|total|all)\b))",
+    r"\W*(?:for|in|on|by|at|with)\b"
+    r"(?! (?:(?:(?:this|the) (?:response|answer|one)|me|it|this|total|all)\b|"
+    r"(?:its |the )?(?:contextual|question|information|answer|coherence|relevance|density|"
+    r"correctness|recall)\b))",
     re.IGNORECASE,
 )
 """Behind the number: "75 for style", "75 in the context"."""
+_BASED_ON = re.compile(r"^\W*(?:based on|given|considering|judging)\b[^,|]{1,80}, ")
+_ANSWER_IS = re.compile(
+    r"(?:answer|antwort|respuesta|réponse|resposta|risposta|antwoord|ответ|jawaban|odpowiedź)"
+    r" (?:is|ist|es|est|é|è|to|jest)\b|答案是|의 답은"
+)
+"""What the judge answers to the question that is judged."""
+_RESPONSE_GIVES = re.compile(r"\b(?:response|answer) gives?\b")
+_CLITIC = re.compile(r"\b(i|it|that|we|let) (ll|d|m|s|ve)\b")
 _PASSIVE = re.compile(r"\b(?:is|be) scored\b")
 _MOST_IN_SENTENCE = 20
 _USER_QUERY = re.compile(r"\buser(?:'s)? (?:query|question)\b")
+_RESULT = re.compile(
+    r"(?:end|gesamt)?ergebnis|resultado|résultat|risultato|результат|rezultat|wynik"
+)
+"""Words for a result, which may be one of the response, unless they are labels."""
 _STANDS_ALONE = {"number", "value", "percentage", "result", "output"}
 _OF_SEVERAL = {"average", "mean", "combined", "aggregate", "aggregated"}
 _WORD_OR_CLITIC = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff'][^\W\d_]*)*")
-_GIVES = re.compile(f"{any_of('labels', 'gives')}|{any_of('labels', 'gives_here')}")
+_GIVES, _GIVES_HERE, _EARNS = (
+    re.compile(any_of("labels", name)) for name in ("gives", "gives_here", "earns")
+)
+_FIRST = re.compile(
+    r"\b(?:i|i'(?:d|ll|m|ve)|my|we|we'(?:d|ll)|let'?s|jag|jeg|tôi|saya|(?:go|land|settl)ing)\b"
+)
+_RATED = re.compile(r"\b(?:is|be|am) (?:rated|graded|given|awarded|assigned)\b")
+_ASKED = {"question", "query", "context", "answered", "get"}
+"""What is judged by nobody here: "The question is 20 points."."""
 _KNOWN = re.compile(
-    "|".join(any_of("labels", name) for name in (*_LISTS, "gives", "gives_here", "around"))
+    "|".join(any_of("labels", name) for name in (*_LISTS, "gives", "gives_here", "earns", "around"))
 )
 _GRADED = re.compile(r"(?:^|\s)an?\s*$")
 _UNSPACED_PARTS = re.compile(rf"(?:{any_of('labels', 'unspaced_parts')})+")

@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from judge.parsing.contests import CONDITION, reason_alone
-from judge.parsing.label_words import any_of, kind_of_label
+from judge.parsing.conditions import CONDITION
+from judge.parsing.contests import reason_alone
+from judge.parsing.label_words import any_of, kind_of_label, names_response
 from judge.parsing.markup import unmarked
 from judge.parsing.score_forms import ScoreMatch, ends, score_of, signed_zero
 from judge.parsing.score_patterns import Names, ScorePatterns, score_patterns
@@ -19,7 +20,13 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
         if start[0].strip() == ";" and _ENDS_IN_NUMBER.search(line[: start.start()]):
             continue
         match = score_of(line[start.end() :], patterns)
-        if match and match.rule == "labelled" and (match.final or "for" not in start[0]):
+        supposed = match and not match.named and CONDITION.search(line)
+        if (
+            match
+            and match.rule == "labelled"
+            and not supposed
+            and (match.final or "for" not in start[0])
+        ):
             return replace(match, tail="", reason=line[: start.end()])
     sentence = _LAST_SENTENCE.split(unmarked(line))[-1]
     *above, last = _LAST_SENTENCE.split(line)
@@ -72,6 +79,8 @@ def _at_end(
     group = next(name for name in ("whole", "given", "verb") if found[name])
     number, at, end = found[group], found.start(group), found.end()
     before, after = found["before"], sentence[end:]
+    if group == "given" and not names_response(sentence[len(before) : at]):
+        return None
     if scale:
         before = reason_alone(before, scale)
     elsewhere = _NAMED_BY.fullmatch(before) and not kind_of_label(before.strip(" :*_"))

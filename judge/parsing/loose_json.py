@@ -69,15 +69,19 @@ def _plain(word: str) -> str:
 
 def _without_remainder(written: list[str]) -> None:
     """Remove a comma and a name without value at the end."""
-    while written and written[-1] in {",", ":"}:
-        mark = written.pop()
-        if mark == ":":
+    depth: list[str] = []
+    for bracket in (word for word in written if word in {"{", "}", "[", "]"}):
+        depth.append(bracket) if bracket in _CLOSES else depth.pop()
+    while written:
+        if written[-1] in {",", ":"}:
+            if written.pop() == ":":
+                written.pop()
+        elif (
+            depth[-1:] == ["{"]
+            and len(written) > 2
+            and written[-1][0] == '"'
+            and written[-2] in {",", "{"}
+        ):
             written.pop()
-    if len(written) > 2 and written[-1][0] == '"' and written[-2] in {",", "{"}:
-        in_object = "".join(w for w in written if w in "{}[]")
-        depth: list[str] = []
-        for bracket in in_object:
-            depth.append(bracket) if bracket in _CLOSES else depth.pop()
-        if depth[-1] == "{":
-            written.pop()
-            _without_remainder(written)
+        else:
+            return

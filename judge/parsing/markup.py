@@ -55,6 +55,9 @@ _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9]
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
 _PERCENT_FIRST = re.compile(r"(?<![\w%.])%([0-9]{1,3}(?:[.,][0-9]+)?)(?![\w%])", re.ASCII)
 """As Turkish writes it: "%85"."""
+_LONGEST_RUN = 40
+_LONG_RUN = re.compile(rf"\n{{3,}}|[ ]{{{_LONGEST_RUN},}}|[0-9]{{{_LONGEST_RUN},}}")
+"""White space and digits that go on: they say no more, and take long to read."""
 _ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])")
 _DIGIT = re.compile(r"(?![0-9])\d")
 _ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
@@ -180,6 +183,7 @@ def plain(text: str) -> str:
         body = _CITATION.sub("", body)
     if "%" in body:
         body = _PERCENT_FIRST.sub(r"\1%", body)
+    body = _LONG_RUN.sub(lambda run: run[0][: 2 if run[0][0] == "\n" else _LONGEST_RUN], body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     lines = body.split("\n") if body.startswith(">") else []
     if len(lines) > 1 and all(line.startswith(">") for line in lines if line.strip()):

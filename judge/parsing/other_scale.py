@@ -25,7 +25,19 @@ def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
     return False
 
 
-_ENDS = ("high", "most", "top", "points", "anchor", "whole", "best", "full", "graded", "named")
+_ENDS = (
+    "high",
+    "most",
+    "top",
+    "points",
+    "anchor",
+    "whole",
+    "best",
+    "full",
+    "graded",
+    "named",
+    "limit",
+)
 _SCALE_NAMED = re.compile(
     # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
     r"\b(?:scale|skala|échelle|escala|scala|шкал\w*)\W{0,4}(?:(?:goes |runs |of |from |is |"
@@ -33,11 +45,13 @@ _SCALE_NAMED = re.compile(
     r"(?P<low>[0-9]+) ?(?:-|–|—|to|and|bis|à|a|до) ?(?P<high>[0-9]+)\b|"
     r"(?P<least>[0-9]+) ?(?:-|–|to) ?(?P<best>[0-9]+)(?:[ -][a-z]+){0,2} scale\b|"
     r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
-    r"(?:\W{0,3}[:=]\W{0,3}|(?<=max)\.? )(?P<most>[0-9]+)\b|"
+    r"(?:\W{0,3}[:=]\W{0,3}|(?<=max)\.? |(?<=maximum) )(?P<most>[0-9]+)\b|"
     r"(?<![0-9] )\bscale\W{0,3}[:=]\W{0,3}(?P<top>[0-9]+)\b(?! ?(?:-|–|—|to\b))|"
     r"(?:满分|만점)(?:为|是)? ?(?P<full>[0-9]+)|(?P<graded>[0-9]+) ?(?:点満点|段階|点中|점 만점)|"
     r"\b(?P<points>[0-9]+|three|four|five|seven|ten)[- ]point (?:[a-z]+ )?scale\b|"
     r"\b(?P<named>10|5|7)\)? being the (?:best|highest|maximum)|"
+    r"\b(?:scale[^.\n0-9]{1,20}\bup to |where (?=[0-9]+ (?:is|means) )|massimo |m[áa]ximo |"
+    r"höchst\w* )(?P<limit>[0-9]+)\b|"
     r"\b[01] ?= ?[a-z][^0-9\n]{0,60}\b(?P<anchor>[0-9]+) ?= ?[a-z]|"
     r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )"
     r"(?:/|\bout of|\b(?:von|sur|sobre|su)\b|\bof(?= [0-9]+ (?:points|stars)\b)) ?"

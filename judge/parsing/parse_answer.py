@@ -130,9 +130,11 @@ def _scored(
     for goes_on in (_NEXT_TURN, _NEXT_EXAMPLE):
         # The model goes on with another question and its response, as in a list of examples.
         begins = goes_on.search(answer)
-        if begins and answer[: begins.start()].strip():
-            before = _scored(answer[: begins.start()], stripped, scale, form, names, cut=False)
-            if before.value is not None:
+        above = answer[: begins.start()] if begins else ""
+        if above.strip():
+            before = _scored(above, stripped, scale, form, names, cut=False)
+            alone = before.rule not in {"last_line", "labelled"}
+            if before.value is not None and (alone or NAMES_SCORE.search(above)):
                 return before
     if score is None and not has_thinking(answer):
         score = (
@@ -167,8 +169,14 @@ def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Name
     return None if found.value is None else found._replace(rule="last_line")
 
 
-_CORRECTED = re.compile(r"\b(?:so|to|therefore|thus|hence),? ([0-9]+(?:\.[0-9]+)?)\W*\Z")
-"""How a correction without a label ends: "..., so 60.", "I lower it to 60."."""
+_CORRECTED = re.compile(
+    r"\bi(?:['’](?:d|ll)| would| will)? (?:[a-z]+ )?"
+    r"(?:lower|raise|reduce|revise|adjust|change|bring|correct) "
+    r"(?:it|this|(?:my|the) (?:score|rating)) (?:down |up )?to (?:an? )?"
+    r"([0-9]+(?:\.[0-9]+)?)\W*\Z",
+    re.IGNORECASE,
+)
+"""How a correction without a label ends: "I lower it to 60."."""
 _FIELD = (
     r"(?:question|query|q|a|user|human|instruction|input|example|criterion|"
     r"metric|passages?|(?:retrieved )?context|"
@@ -180,7 +188,7 @@ _NEXT_EXAMPLE = re.compile(
 )
 """The first of several fields of a further example that the model made up."""
 _NEXT_TURN = re.compile(
-    r"^[#*_ ]{0,6}(?:(?:user|human|instruction)[*_]{0,2} ?:[*_]{0,2} (?=.*[a-z]{2})|"
+    r"^[#*_ ]{0,6}(?:(?:user|human)[*_]{0,2} ?:[*_]{0,2} (?=.*[a-z]{2})|"
     r"\[?next[^\]:\n]{0,20}[\]:] *$)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -268,6 +268,10 @@ _LONGEST_SUM = 400
 
 def _summed(match: re.Match[str]) -> str:
     """Return the result of a calculation that is right: "100 - 15 = 85", "(80 + 90) / 2 = 85"."""
+    line = match.string[: match.start()].rpartition("\n")[2]
+    if not re.search(r"\w", line) and _PLAIN_SUM.fullmatch(match["sum"]):
+        # Not what is left of the maximum: a calculation of the response.
+        return match[0]
     text = _PERCENT.sub(r"(\1/100)", match["sum"].translate(_SIGNS).replace("x", "*"))
     try:
         value = _value(ast.parse(text, mode="eval").body)
@@ -292,6 +296,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: mul,
     ast.Div: truediv,
 }
+_PLAIN_SUM = re.compile(r"(?!100\b)[0-9 ]+(?:[-+x×*·] ?[0-9 ]+)+")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
 _EQUAL = 1e-6
 _OF_HUNDRED_IN_WORDS = re.compile(

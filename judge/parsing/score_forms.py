@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from judge.parsing.conditions import CONDITION
 from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
 from judge.parsing.loose_json import as_json
 from judge.parsing.markup import QUOTES, fenced, undecorated
@@ -106,6 +107,10 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     plain = (undecorated(line) if readable else None) or ""
     for why in islice(REASON.finditer(plain), _MOST_REASONS):
         match = score_of(plain[: why.start()], patterns)
+        if _OF_OTHER.match(plain, why.start()):
+            return None
+        if match and match.rule == "labelled" and not match.named and CONDITION.search(plain):
+            return None
         if match and not (match.rule == "decorated" and _may_be_no_score(match, why, rest)):
             tail = f"{plain[why.start() :]}\n{rest}"
             return replace(match, rule="first_line", tail=tail, ended=True)
@@ -121,6 +126,14 @@ def _may_be_no_score(match: ScoreMatch, why: re.Match[str], rest: str) -> bool:
     return bool(lists) or 0 < number <= (_LIST_NUMBERS if why["opening"] else _DAYS)
 
 
+_OF_OTHER = re.compile(
+    r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|"
+    r"(?:which|that|this|it) is (?:the|an?) (?!score|rating|my|grade)|"
+    r"(?:(?:of|for) )?the (?:number|age|max\w*|limit|pass mark|correct answer|other|reference|"
+    r"first|second|previous|last|word|year)|(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
+    re.IGNORECASE,
+)
+"""What follows a number that is not the judge's score of the response: "85, said the teacher."."""
 _MOST_REASONS = 4
 _LIST_NUMBERS = 20
 """A number up to this one with a full stop may number a list: "3. The year is wrong."."""

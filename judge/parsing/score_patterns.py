@@ -49,8 +49,8 @@ _GIVES = (
 _GIVEN = (
     # Languages whose verb follows: "85 puan veriyorum"; "100点満点で" names the scale.
     r"(?! *(?:点?満点|分?满分|점? ?만점))"
-    r"[^0-9,.!?。]{0,20}(?:ver(?:iyor|ir|dim|eceğ)|주|드리|부여|평가|매기|(?:दे(?:ता|ती|ना|ूँग)|दूं?ँ?ग)|"
-    r"می‌?\s?ده|評価|採点|つけ)[^0-9,.!?。]{0,20}"
+    r"[^0-9,.!?。]{0,20}(?:ver(?:iyorum|irim|dim|eceğim)|주겠|드리|부여합|평가합|매기|"
+    r"(?:देता|देती) हूँ|दूं?ँ?ग|می‌?\s?دهم|(?:評価|採点)(?:しま|いた)|点をつけ)[^0-9,.!?。]{0,20}"
 )
 COUNT = (
     # "3 of 4 facts": a count of things, not a second score.
@@ -197,7 +197,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
             rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
-            rf"\b(?:{any_of('labels', 'gives')})\s+(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"
+            rf"\b(?:{any_of('labels', 'gives')}|{any_of('labels', 'earns')})\s+"
+            rf"(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"
             rf"^[ *_#>|•-]*(?:[a-z]|[^\x00-\u00bf])(?:[a-z ]|"
             rf"[^\x00-\u00bf]){{1,40}}[:：]\s*(?P<alone>{number}){suffix}[^\w\u00c0-\uffff]*$",
             flags | re.MULTILINE,

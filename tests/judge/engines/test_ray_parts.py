@@ -484,7 +484,7 @@ def test_paragraphs_of_the_scheduler_are_not_printed(monkeypatch: pytest.MonkeyP
 
 def test_only_public_names_of_ray_are_used() -> None:
     files = list(Path(cluster.__file__).parent.glob("*.py"))
-    assert len(files) > 3
+    assert len(files) >= 3
     assert [
         file for file in files if re.search(r"(?<![a-z])ray\W[\w.]*\b_\w", file.read_text())
     ] == []
