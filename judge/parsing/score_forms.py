@@ -130,7 +130,8 @@ _OF_OTHER = re.compile(
     r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|"
     r"(?:which|that|this|it) is (?:the|an?) (?!score|rating|my|grade)|"
     r"(?:(?:of|for) )?the (?:number|age|max\w*|limit|pass mark|correct answer|other|reference|"
-    r"first|second|previous|last|word|year)|(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
+    r"first|second|previous|last|word|year)|"
+    r"(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
     re.IGNORECASE,
 )
 """What follows a number that is not the judge's score of the response: "85, said the teacher."."""
