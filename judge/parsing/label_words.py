@@ -120,7 +120,10 @@ def names_response(words_between: str) -> bool:
     text = _BROKEN.sub(" ", text)
     words = _WORD_OR_CLITIC.findall(text)
     return not _ASKED.intersection(words) and all(
-        _KNOWN.fullmatch(word) or _UNSPACED_PARTS.fullmatch(word) or len(word) == 1
+        _KNOWN.fullmatch(word)
+        or _UNSPACED_PARTS.fullmatch(word)
+        or len(word) == 1
+        or word in {"its", "their"}
         for word in words
     )
 

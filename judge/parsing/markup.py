@@ -55,6 +55,7 @@ _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9]
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
 _PERCENT_FIRST = re.compile(r"(?<![\w%.])%([0-9]{1,3}(?:[.,][0-9]+)?)(?![\w%])", re.ASCII)
 """As Turkish writes it: "%85"."""
+_BEFORE_BREAK = re.compile(r" {1,9}\n")
 _LONGEST_RUN = 40
 _LONG_RUN = re.compile(rf"\n{{3,}}|[ ]{{{_LONGEST_RUN},}}|[0-9]{{{_LONGEST_RUN},}}")
 """White space and digits that go on: they say no more, and take long to read."""
@@ -183,6 +184,7 @@ def plain(text: str) -> str:
         body = _CITATION.sub("", body)
     if "%" in body:
         body = _PERCENT_FIRST.sub(r"\1%", body)
+    body = _BEFORE_BREAK.sub("\n", body)
     body = _LONG_RUN.sub(lambda run: run[0][: 2 if run[0][0] == "\n" else _LONGEST_RUN], body)
     body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     lines = body.split("\n") if body.startswith(">") else []

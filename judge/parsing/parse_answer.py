@@ -303,7 +303,7 @@ _SCORES = re.compile(
 )
 _INTRODUCES = re.compile(
     r"\b(?:says?|said|reads?|contains?|includes?|instructs?|instruction|quotes?|quoted|example|"
-    r"format|injected|asks?|asked|prints?|would|if|perfect|previous|human|text|line)\b",
+    r"format|injected|asks?|(?<!you )asked|prints?|would|if|perfect|previous|human|text|line)\b",
     re.IGNORECASE,
 )
 
@@ -359,7 +359,9 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         contest = chain(contest, whole_scores(score.reason, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
-    if len(others) > MOST_REPETITIONS or any(other != value for other in others):
+    if len(others) > MOST_REPETITIONS or any(
+        other is None or value not in {other, other * _POINTS**2} for other in others
+    ):
         return _missing("several_scores")
     reason = _why_not(score, value, answer, scale)
     if reason:

@@ -198,8 +198,9 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
         if numbered or _DIGIT.search(before + after)
         else kind_of_sentence(before, after, unit=unit)
     )
-    small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES
-    if not kind or (small and "100" not in line):
+    small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES and "100" not in line
+    labelled = ":" in before and kind in {"final", "named"} and before.isascii()
+    if not kind or (small and (not labelled or _GRADE.match(line))):
         return None
     return ScoreMatch(
         numbers[0]["number"], "labelled", final=kind == "final", named=kind != "given"
@@ -209,6 +210,10 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
 _GOES_ON = re.compile(r"\s*(?::|[.!;]\s*\w)")
 _DIGIT = re.compile("[0-9]")
 _GRADES = 10
+_GRADE = re.compile(
+    r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai|arvosana|einkunn)", re.IGNORECASE
+)
+"""Words for the grades of schools, which may end at 10."""
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 

@@ -76,6 +76,9 @@ def labelled_scores(
             continue
         if final and not FINAL.search(match[0]):
             continue
+        if match["of"] and scale.problem(float(match["of"])):
+            # "A credit score of 620."
+            continue
         if match["alone"] and not (parts or _WHOLE.search(match[0])):
             continue
         yield float(match["number"] or match["of"] or match["said"] or match["alone"])

@@ -129,6 +129,7 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("ninth", 200, 0.01),
         ("tenth", 200, 0.01),
         ("eleventh", 200, 0.01),
+        ("twelfth", 200, 0.02),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
