@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from judge.parsing.conditions import CONDITION
+from judge.parsing.conditional_sentences import CONDITION
 from judge.parsing.markup import QUOTES, unmarked
 from judge.parsing.score_lines import labelled_scores, other_scale_of_line, score_of_line
 from judge.parsing.score_patterns import Names

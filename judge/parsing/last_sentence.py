@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from judge.parsing.conditions import CONDITION
+from judge.parsing.conditional_sentences import CONDITION
 from judge.parsing.contests import reason_alone
 from judge.parsing.label_words import any_of, kind_of_label, names_response
 from judge.parsing.markup import unmarked

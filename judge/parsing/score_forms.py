@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from judge.parsing.conditions import CONDITION
+from judge.parsing.conditional_sentences import CONDITION
 from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
 from judge.parsing.loose_json import as_json
 from judge.parsing.markup import QUOTES, fenced, undecorated

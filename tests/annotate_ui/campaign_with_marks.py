@@ -6,9 +6,9 @@ from uuid import uuid4
 from sqlalchemy import select
 
 from annotate_ui.tasks.answers import MarksInput, StoredAnswer
+from annotate_ui.tasks.marks_payload import MarksPayload
 from annotate_ui.tasks.passes import Step
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_marks import MarksPayload
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow

@@ -9,8 +9,8 @@ from sqlalchemy import insert, select
 
 from annotate_ui.tasks.answers import RatingInput, StoredAnswer
 from annotate_ui.tasks.passes import Step
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing.import_store import import_rows

@@ -15,12 +15,12 @@ from annotate_ui.tasks.comparisons import ComparisonPayload, comparisons_done
 from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
+from annotate_ui.tasks.marks_payload import MarksPayload
 from annotate_ui.tasks.passes import TaskPage
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.replies import mark_read, readable_replies
 from annotate_ui.tasks.save import save, save_within
-from annotate_ui.tasks.save_marks import MarksPayload
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import Opened, all_done, notice, open_next

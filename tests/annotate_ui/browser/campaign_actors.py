@@ -11,8 +11,8 @@ from typing import Any
 from playwright.sync_api import Page, ViewportSize, expect
 from sqlalchemy import select
 
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.schema.tables import assignments, expected_values, responses

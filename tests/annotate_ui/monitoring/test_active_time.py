@@ -5,8 +5,8 @@ from sqlalchemy import insert, select
 
 from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.monitoring.careless_responding import rater_signals
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.facts.active_time import active_seconds

@@ -12,8 +12,8 @@ from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.participants.enrolment import enrol
 from annotate_ui.participants.enrolment_links import make_link
 from annotate_ui.participants.withdrawal import leave
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.cli.root import cli

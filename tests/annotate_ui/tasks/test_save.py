@@ -11,9 +11,9 @@ from sqlalchemy import update
 from annotate_ui.tasks.answers import RatingInput
 from annotate_ui.tasks.comparisons import ComparisonPayload
 from annotate_ui.tasks.passes import Step
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.tasks.save import rules_hash, save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study, study_status
 from study.schema.tables import assignments

@@ -141,8 +141,8 @@ def test_a_session_ends_and_the_open_page_can_be_finished(any_study: Study, cloc
     def save_one(key: str, seconds: float) -> None:
         step = open_next(any_study, anna).step
         assert step is not None
+        from annotate_ui.tasks.rating_payload import RatingPayload
         from annotate_ui.tasks.save import save
-        from annotate_ui.tasks.save_rating import RatingPayload
 
         payload = commit(key, 50, active_seconds=seconds)
         save(any_study, anna, RatingPayload(step.item.public_id, step.stage.number, payload))

@@ -4,8 +4,8 @@ from flask import Flask
 
 from annotate_ui.participants.enrolment import enrol
 from annotate_ui.participants.enrolment_links import make_link
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from tests.annotate_ui.rated_campaign import commit, fill, give

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from annotate_ui.tasks.marks_payload import MarksPayload
 from annotate_ui.tasks.passes import Step
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.save_marks import MarksPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.facts.counted_marks import counted_marks, marks_kept

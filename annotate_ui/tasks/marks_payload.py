@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 from sqlalchemy import Connection, Row, select
 
 from annotate_ui.tasks.answers import MarksInput
+from annotate_ui.tasks.rating_payload import OpenedStep, opened_step
 from annotate_ui.tasks.refusals import InvalidError
 from annotate_ui.tasks.save import AnswerTarget
-from annotate_ui.tasks.save_rating import OpenedStep, opened_step
 from study.schema import RaterAnswerBase
 from study.schema.human_ratings import AnswerKind
 from study.schema.tables import responses
