@@ -16,6 +16,10 @@ from study.importing.rows import MarkedPart
 
 UNPLACED = "_"
 """Label Studio's name for the items of a ranking that are in none of its buckets."""
+_RATIO = 5.0
+"""Values that are less often a rater's others are not told from them."""
+_FEWEST = 3
+"""Fewer other values do not show what a rater's values are."""
 
 
 def as_integer(value: Any) -> int | None:
@@ -78,12 +82,6 @@ def groups_of(value: Any) -> dict[str, list[Any]]:
 def storable_text(text: str) -> str:
     """Return a text with characters replaced that a database cannot store."""
     return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
-
-
-_RATIO = 5.0
-"""Values that are less often a rater's others are not told from them."""
-_FEWEST = 3
-"""Fewer other values do not show what a rater's values are."""
 
 
 def likely_commas(values: Sequence[float]) -> set[float]:
@@ -180,6 +178,8 @@ class Annotation:
     skipped: bool
     prefilled: bool = False
     """Whether it was made from a prediction or from another annotation."""
+    unread_time: str | None = None
+    """The time of its last change as it is stated, if it cannot be read."""
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None

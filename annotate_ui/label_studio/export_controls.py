@@ -182,11 +182,8 @@ class MappedControls:
 
     def _faults_of(self, name: str, key: str | None) -> Iterator[Fault]:
         """Yield what is wrong with a control that rates."""
-        known, used, leave_out = (
-            self._options.constructs,
-            self.controls[name],
-            option("control", name),
-        )
+        known, used = self._options.constructs, self.controls[name]
+        leave_out = option("control", name)
         if used.region is not None:
             row, task = used.region
             if key != "":

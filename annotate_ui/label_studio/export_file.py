@@ -35,6 +35,7 @@ DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
+NOTHING_MARKED = "an annotation without labels read as no sentence marked"
 NO_MODEL = "predictions without a model_version, which names the judge"
 _REASONS = {
     reasons.MISSING: "blank",
@@ -221,6 +222,17 @@ class _Export:
             if read.edited_by_other:
                 report.rules[EDITED_BY_OTHER] += 1
             other = latest.get(scorer[:2])
+            several = [] if other is None else [other[1], read]
+            untimed = next((one for one in several if one.unread_time is not None), None)
+            if untimed is not None:
+                yield Fault(
+                    f"task {task['id']}: of the annotations of {scorer.scorer!r} the latest "
+                    f"counts, but the time of annotation {untimed.number} cannot be read: "
+                    f"{untimed.unread_time}.",
+                    "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations.",
+                    record.number,
+                )
+                return
             if other is not None:
                 report.left_out[EARLIER_PREDICTIONS if by_model else SUPERSEDED] += 1
             if other is None or other[1].recency < read.recency:
@@ -252,20 +264,19 @@ class _Export:
 
     def _count_invalid(self, annotation: Annotation) -> None:
         """Count the values that become missing, and what belongs to no construct."""
+        report = self.source.report
         for invalid in annotation.invalid:
             name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
             control = self.controls.controls.get(name)
             if invalid.construct_key is not None:
                 if invalid.value is not None:
-                    self.source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+                    report.rules[f"a value treated as missing: {invalid.reason}"] += 1
             elif name == invalid.reason:
-                self.source.report.left_out[name] += 1
-            elif control is None or control.rates:
-                self.source.report.left_out[f"results of the control {name!r}"] += 1
+                report.left_out[name] += 1
             else:
-                self.source.report.left_out[
-                    f"results of the control {name!r}, which gives {control} rather than numbers"
-                ] += 1
+                odd = control is not None and not control.rates
+                what = f", which gives {control} rather than numbers" if odd else ""
+                report.left_out[f"results of the control {name!r}{what}"] += 1
 
     def _values(self, content: TaskContent, annotation: Annotation, scorer: _Scorer) -> Rows:
         """Yield a row for each answer of an annotation, and for each missing one."""
@@ -311,9 +322,7 @@ class _Export:
                     )
                     return
                 if not parts:
-                    self.source.report.rules[
-                        "an annotation without labels read as no sentence marked"
-                    ] += 1
+                    self.source.report.rules[NOTHING_MARKED] += 1
                 marks = tuple(part for part in parts if isinstance(part, MarkedPart))
                 fields = {**rated._asdict(), "scorer": scorer.scorer}
                 yield from content.cells.row(MarksRow, **fields, **construct, marks=marks)

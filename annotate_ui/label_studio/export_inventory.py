@@ -33,6 +33,8 @@ STARS = (1, 5)
 """Default range of stars in Label Studio."""
 # Choices that a description lists.
 _SHOWN = 12
+_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
+"""Their results are of the type of the same name in small letters."""
 
 
 @dataclass(slots=True)
@@ -178,10 +180,6 @@ def _add(
                 control.numbers.append((record.number, float(number)))
             labels = [*choice_labels(value), *text_labels(value), *sorted(buckets)]
             control.labels += [(record.number, label) for label in labels]
-
-
-_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
-"""Their results are of the type of the same name in small letters."""
 
 
 def stated_controls(xml: str) -> dict[str, ExportControl]:

@@ -227,17 +227,10 @@ def _store(
     t = imported_files
     earlier = connection.execute(select(t.c.id, t.c.options).where(t.c.importer == IMPORTER))
     ours = frozenset(row.id for row in earlier if row.options.get("followed_project") == key)
-    record = {
-        "name": project.source.path.name,
-        "sha256": project.source.sha256,
-        "importer": IMPORTER,
-        "options": {
-            "followed_project": key,
-            "allow_unmatched": True,
-            "revise": False,
-            "conflicts_as_repeats": True,
-        },
-    }
+    options = {"followed_project": key, "allow_unmatched": True, "revise": False}
+    options["conflicts_as_repeats"] = True
+    place = {"name": project.source.path.name, "sha256": project.source.sha256}
+    record = {**place, "importer": IMPORTER, "options": options}
     rows = read_rows(project.source, project.form, found, reading, others)
     replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
     store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)

@@ -54,8 +54,6 @@ _Group = tuple[str, str]
 """Construct, and the scorer that the file names or an empty string: the rows of a project."""
 _Task = tuple[int, dict[str, Any]]
 """A response and its row, with numbers as such."""
-
-
 # Tasks deleted in one request: a rating made between check and deletion would be lost.
 _BATCH = 250
 # Settings of [design] that only the project's own pages apply.

@@ -21,8 +21,7 @@ class _Result:
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         # `asdict` would make keys of a Counter's items.
-        counts = {name: v for name, v in vars(self).items() if isinstance(v, Counter)}
-        plain: dict[str, Any] = {name: dict(count) for name, count in counts.items()}
+        plain: Any = {name: dict(n) for name, n in vars(self).items() if isinstance(n, Counter)}
         return asdict(replace(self, **plain))
 
     def counts(self) -> list[str]:

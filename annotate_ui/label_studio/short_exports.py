@@ -19,21 +19,6 @@ from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.text import abbreviate
 
-
-def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
-    """Return the construct of each control: as mapped, else the construct of the same name.
-
-    An empty construct leaves the control out; None: the construct is unknown.
-    """
-
-    def normalized(name: str) -> str:
-        return "".join(character for character in name.lower() if character.isalnum())
-
-    by_name = {normalized(name): key for key, name in options.names.items()}
-    by_name |= {normalized(key): key for key in options.names}
-    return {name: options.controls.get(name, by_name.get(normalized(name))) for name in controls}
-
-
 _OF_ANNOTATION = {*SIGNS, "created_at", "updated_at", "agreement", "history"}
 # What a result's value contains, and the type that the full export states with it.
 _TYPES = {
@@ -50,6 +35,20 @@ LACKING = (
     "are expected answers (ground truth) or were made from a prediction, nor who changed them "
     "last. Export as JSON to have them."
 )
+
+
+def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
+    """Return the construct of each control: as mapped, else the construct of the same name.
+
+    An empty construct leaves the control out; None: the construct is unknown.
+    """
+
+    def normalized(name: str) -> str:
+        return "".join(character for character in name.lower() if character.isalnum())
+
+    by_name = {normalized(name): key for key, name in options.names.items()}
+    by_name |= {normalized(key): key for key in options.names}
+    return {name: options.controls.get(name, by_name.get(normalized(name))) for name in controls}
 
 
 def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fault]:

@@ -36,16 +36,6 @@ AFTER_RESPONSE = "messages of a dialogue after the last one of the assistant, wh
 NO_ANSWER = "tasks whose dialogue has no message of an assistant"
 NO_QUESTION = "tasks whose dialogue has no question before the assistant's message"
 _ITEM_TEXTS = ("response", "answer", "text", "body")
-
-
-class ResponseName(NamedTuple):
-    """A response as a task names it: by its id, or by query and system."""
-
-    response_id: str | None
-    query_id: str | None
-    system: str | None = None
-
-
 _LACKING = {
     "preference": (
         "does not name the responses that were compared",
@@ -66,9 +56,16 @@ _LACKING = {
     ),
 }
 """Kind of control to what a task lacks for its results, and the remedy."""
-
 _Compared = tuple[str | None, str, Any, Any, Any]
 """Id of a response, name in results, number in the task, text and system."""
+
+
+class ResponseName(NamedTuple):
+    """A response as a task names it: by its id, or by query and system."""
+
+    response_id: str | None
+    query_id: str | None
+    system: str | None = None
 
 
 @dataclass
