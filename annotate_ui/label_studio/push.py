@@ -155,7 +155,8 @@ def _missing(
         )
     rated = {slot.id for slot in reserved if earlier.is_rated(slot)}
     due = ready(reserved, rated)
-    result.existing = sum(len(project.tasks) for project in projects)
+    # What an interrupted push had sent is in `adopted`.
+    result.existing = sum(len(project.tasks) for project in projects) - result.adopted
     result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
     result.waiting = sum(slot.stage is not None for slot in reserved) - len(due)
     result.slots = len(reserved)

@@ -60,6 +60,26 @@ def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) ->
     assert len(server.made) == 1
 
 
+def test_tasks_of_an_interrupted_push_are_counted_once(study: Study, server: Any) -> None:
+    fill(study, queries=3, systems=2)
+    reserve(study, constructs=["QR"])
+    send = server.import_tasks
+
+    def lost(number: int, tasks: Any) -> None:
+        send(number, tasks[:4])
+        raise ServerError("lost reply", 400)
+
+    server.import_tasks = lost
+    with pytest.raises(ServerError, match="lost reply"):
+        push(study, server)
+    server.import_tasks = send
+    done = push(study, server)
+    assert (done.tasks, done.existing, done.adopted) == (6, 0, 4)
+    assert "2 tasks were sent; 0 existed already." in pushed_lines(done)
+    done = push(study, server)
+    assert (done.tasks, done.existing, done.adopted) == (0, 6, 0)
+
+
 def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     reserve(study, constructs=["QR"])
