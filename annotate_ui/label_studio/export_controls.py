@@ -351,9 +351,8 @@ def _counts(inventory: Inventory, options: FormatOptions) -> Iterator[tuple[str,
     """Yield the numbers of annotations that are no independent ratings."""
     for kind in (reasons.GROUND_TRUTH, reasons.PREFILLED):
         if count := inventory.kinds[kind]:
-            state = f"left out unless --annotations {kind}={reasons.RATINGS}"
-            if kind == reasons.GROUND_TRUTH:
-                state += f" or {kind}={reasons.REFERENCE}"
+            other = f" or {kind}={reasons.REFERENCE}" if kind == reasons.GROUND_TRUTH else ""
+            state = f"left out unless --annotations {kind}={reasons.RATINGS}{other}"
             if kind in options.annotations:
                 state = "imported as ratings by this command"
             yield kind.replace("-", " "), f"{counted(count, 'annotation')}, {state}"

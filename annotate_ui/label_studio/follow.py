@@ -26,7 +26,7 @@ from annotate_ui.label_studio.projects import (
     stored_projects,
 )
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
-from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.results import Followed
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import Raters
 from study.errors import Fault, StudyError
@@ -101,7 +101,7 @@ def follow(
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
     progress: Advance = unseen,
-) -> Pulled:
+) -> Followed:
     """Import the projects of a server that a study follows, and one more.
 
     Responses are imported from the tasks, or matched with those of the study. Each project's
@@ -143,7 +143,7 @@ def follow(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
                 "number in its address."
             )
-        result = Pulled(server.url)
+        result = Followed(server.url)
         projects: list[_Project] = []
         for step, (n, used) in enumerate(wanted.items(), 1):
             try:
@@ -197,7 +197,7 @@ def _store(
     people: Raters,
     project: _Project,
     stored: StoredProject | None,
-    result: Pulled,
+    result: Followed,
 ) -> None:
     """Import a project; its answers replace those of its earlier imports."""
     connection, report, found = people.connection, project.source.report, project.found

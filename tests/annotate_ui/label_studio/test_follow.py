@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.export_file import USERS_LEFT_OUT
+from annotate_ui.label_studio.export_file import DRAFTS, EDITED_BY_OTHER, USERS_LEFT_OUT
 from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -103,6 +103,24 @@ def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
     done = follow(study, server)
     assert (done.missing_projects, done.stored_anything) == ([number], False)
     assert len(table(study)) == 2
+
+
+def test_numbers_that_only_a_pull_has_are_not_reported(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    server.give(number, task, 5, "10:00", stars={"rating": 3})["updated_by"] = 6
+    server.give(number, task, 6, "10:01")["was_cancelled"] = True
+    server.give(number, task, 7, "10:02", stars={"rating": 9})
+    server.tasks[number][task]["drafts"] = [{"id": 1}]
+    reported = follow(study, server, number, STARS).as_json()
+    absent = {"skipped", "drafts", "edited_by_other", "rejected", "rejected_new", "doubtful"}
+    absent |= {"outdated", "marks", "further", "erased"}
+    assert not absent & reported.keys()
+    assert (reported["new"], reported["left_out"][DRAFTS], reported["rules"][EDITED_BY_OTHER]) == (
+        3,
+        1,
+        1,
+    )
 
 
 def test_a_pull_that_is_killed_leaves_nothing(
