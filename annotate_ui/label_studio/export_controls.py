@@ -238,11 +238,8 @@ class MappedControls:
 
     def _wrong_controls(self) -> Iterator[Fault]:
         """Yield a fault for each option with a control that does not rate in this file."""
-        rating = (
-            f"Controls that rate: {quoted_names(map(repr, self._constructs))}."
-            if self._constructs
-            else "No control of this file rates."
-        )
+        listed = quoted_names(map(repr, self._constructs))
+        rating = f"Controls that rate: {listed}." if listed else "No control of this file rates."
         for control, key in self._options.declared_controls.items():
             named = option("control", control, key)
             if control in self._mark_controls:
@@ -304,11 +301,9 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
         labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
         words += [option("value", label, "NUMBER") for label in labels]
     contents = {f"control {storable_text(name)}": one.content for name, one in controls.items()}
-    fields: dict[str, None] = {}
-    unnamed = False
-    for task in TaskReader(source, options).contents(tasks(source, options)):
+    reader, unnamed = TaskReader(source, options), False
+    for task in reader.contents(tasks(source, options)):
         if isinstance(task, TaskContent):
-            fields |= dict.fromkeys(task.fields)
             has_none = task.rated is None and not task.compared
             unnamed = unnamed or (has_none and bool(task.record.cells.get("annotations")))
     if unnamed and inventory.annotations and controls:
@@ -316,7 +311,7 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
         texts = "LEFT=text_a,RIGHT=text_b" if compares else "RESPONSE=response"
         words.append(f"--column QUERY=query,{texts}")
     users = [str(user) for user in scorers_of_users(inventory.users, source, options)]
-    contents["fields"] = ", ".join(map(storable_text, fields)) or "none"
+    contents["fields"] = ", ".join(map(storable_text, reader.fields)) or "none"
     contents["users"] = ", ".join(users) or "none"
     return FileDescription(contents | dict(_counts(inventory, options)), tuple(words))
 

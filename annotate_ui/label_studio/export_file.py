@@ -222,19 +222,17 @@ class _Export:
             if read.edited_by_other:
                 report.rules[EDITED_BY_OTHER] += 1
             other = latest.get(scorer[:2])
-            several = [] if other is None else [other[1], read]
-            untimed = next((one for one in several if one.unread_time is not None), None)
-            if untimed is not None:
-                yield Fault(
-                    f"task {task['id']}: of the annotations of {scorer.scorer!r} the latest "
-                    f"counts, but the time of annotation {untimed.number} cannot be read: "
-                    f"{untimed.unread_time}.",
-                    "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations.",
-                    record.number,
-                )
-                return
             if other is not None:
                 report.left_out[EARLIER_PREDICTIONS if by_model else SUPERSEDED] += 1
+                for one in (one for one in (other[1], read) if one.unread_time is not None):
+                    yield Fault(
+                        f"task {task['id']}: of the annotations of {scorer.scorer!r} the latest "
+                        f"counts, but the time of annotation {one.number} cannot be read: "
+                        f"{one.unread_time}.",
+                        "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations.",
+                        record.number,
+                    )
+                    return
             if other is None or other[1].recency < read.recency:
                 latest[scorer[:2]] = scorer, read
         yield from latest.values()

@@ -83,9 +83,7 @@ def pull(
         for number, project in enumerate(on_server.present, 1):
             # Values are checked against the scales that were pushed.
             scales = {
-                row.key: Scale(
-                    min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
-                )
+                row.key: Scale(row.scale_min, row.scale_max, row.scale_step, row.scale_level)
                 for row in versions
                 if project.versions.get(row.key) == row.version
             }

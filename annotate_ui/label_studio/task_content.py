@@ -75,8 +75,6 @@ class TaskContent:
     record: Record
     """The task as it is exported."""
     cells: RecordCells
-    fields: tuple[str, ...]
-    """Names of its data."""
     rows: list[LocatedRow | Fault] = field(default_factory=list)
     """Responses whose texts it has, to be imported."""
     rated: ResponseName | None = None
@@ -96,7 +94,7 @@ class TaskContent:
         named = {*self.compared, *(() if self.rated is None else ("number",))}
         for kind in (kind for kind in kinds if kind not in named):
             problem, remedy = _LACKING[kind]
-            listed = quoted_names(self.fields) or "none"
+            listed = quoted_names(self.record.cells["data"]) or "none"
             problem = f"task {self.record.cells['id']} {problem}. Its fields: {listed}."
             return Fault(problem, remedy, self.record.number)
         return None
@@ -110,7 +108,8 @@ class TaskReader:
         self._options = options
         self._left_out = source.report.left_out
         self._renamed: set[str] = set()
-        self._fields: dict[str, None] = {}
+        self.fields: dict[str, None] = {}
+        """Names of the data of the tasks that were read."""
 
     def contents(self, records: Iterable[Record | Fault]) -> Iterator[TaskContent | Fault]:
         """Yield the content of each task, or why it has none, but dialogues without a response.
@@ -130,8 +129,8 @@ class TaskReader:
                 yield content
         for name, meaning in self._options.columns.items():
             if name not in self._renamed:
-                listed = quoted_names(self._fields) or "none"
-                hint = nearest(name, self._fields)
+                listed = quoted_names(self.fields) or "none"
+                hint = nearest(name, self.fields)
                 yield Fault(
                     f"no task has the field {name!r}. Fields: {listed}. {hint}".rstrip(),
                     f"Correct or leave out --column {name}={meaning}.",
@@ -159,10 +158,10 @@ class TaskReader:
             remedy = "Read its ratings with ccrs label-studio pull."
             return Fault("the task was pushed by ccrs label-studio push.", remedy, record.number)
         data, unusable = self._without_dialogue(self._rename(task["data"]))
-        self._fields.update(dict.fromkeys(task["data"]))
+        self.fields.update(dict.fromkeys(task["data"]))
         identified, has_id = _identified(data, task["id"])
         cells = self._reader.cells(Record(record.number, identified))
-        content = TaskContent(record, cells, tuple(task["data"]))
+        content = TaskContent(record, cells)
         column = cells.column("response")
         # A response may be empty.
         has_texts = cells.has("query") and column is not None and data[column] is not None
@@ -230,7 +229,7 @@ class TaskReader:
         query, has_query = cells.key("query_id"), cells.has("query")
         if query is None and (text := cells.text("query")):
             # A query without an id gets the one that its text gives it.
-            query = f"q-{digest(text.encode()).hex()[:12]}"
+            query = f"q-{digest(text.encode(errors='surrogatepass')).hex()[:12]}"
         if query is None or any(
             o is None and (t is None or not has_query) for o, *_, t, _ in compared
         ):
@@ -260,7 +259,8 @@ def _messages(dialogue: Any) -> list[tuple[str, str]]:
 def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     """Whether the data of a task name two responses to compare, and none to rate."""
     data = task.get("data")
-    fields = {options.columns.get(name, name).casefold() for name in data or ()}
+    names = data if isinstance(data, dict) else ()
+    fields = {options.columns.get(name, name).casefold() for name in names}
 
     def has(*meant: str) -> bool:
         return all(fields.intersection(FIELDS[field]) for field in meant)

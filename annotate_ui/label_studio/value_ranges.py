@@ -87,15 +87,13 @@ class NumericControl:
         """Yield a fault where the range that is used has another end than the project states."""
         if self.given is None and self.stated is not None:
             return
-        low, high = self.given or (self.scale.min, self.scale.max)
+        name, (low, high) = self.name, self.given or (self.scale.min, self.scale.max)
         for word, end, stated in zip(
             ("lowest", "highest"), (low, high), self.used.stated, strict=True
         ):
             if stated is None or stated == end:
                 continue
-            problem = (
-                f"the project states a {word} value of {stated:g} for the control {self.name!r}"
-            )
+            problem = f"the project states a {word} value of {stated:g} for the control {name!r}"
             if self.given is not None:
                 remedy = f"Correct or leave out {self._option(f'{low:g}:{high:g}')}."
                 yield Fault(f"{problem}, and --scale {end:g}.", remedy)

@@ -96,3 +96,5 @@ def test_a_dialogue_without_a_response_is_left_out_and_counted(
     with pytest.raises(InputError, match=f"no task can be used: {why}, such as task 1") as refused:
         import_file(study, written(tmp_path, of(1, messages=messages), of(2, messages=messages)))
     assert remedy in str(refused.value)
+    described = CliRunner().invoke(cli, ["doctor", str(tmp_path / "export.json")])
+    assert "fields      messages" in described.output

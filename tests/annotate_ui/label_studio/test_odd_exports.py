@@ -11,6 +11,7 @@ from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
+from tests.ccrs_command import in_process
 
 
 def values(study: Study) -> list[tuple[str, Any]]:
@@ -65,3 +66,32 @@ def test_an_address_in_place_of_a_number_is_refused(study: Study, tmp_path: Path
                     '1,?,a,"[{""number"": 5}]",1,Ada@example.org,1\n')  # fmt: skip
     with pytest.raises(InputError, match="not the number of a user"):
         import_file(study, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"data": [1]}, "row 2: the task has no data. Export the project again."),
+        ({"data": 5}, "row 2: the task has no data. Export the project again."),
+        ({"type": {"a": 1}}, "row 2: a result of the control 'QR' has the type {'a': 1}, no text."),
+        ({"type": ["number"]}, "row 2: a result of the control 'QR' has the type ['number']"),
+        ({"question": "bad \ud800"}, "row 2, column question: contains half of a surrogate pair"),
+    ],
+    ids=["list", "number", "object-type", "list-type", "surrogate"],
+)
+def test_a_damaged_task_is_a_fault_of_its_row(
+    study: Study, tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    damaged = task(2, annotation(2, 5, QR=20))
+    if "data" in change:
+        damaged |= change
+    elif "type" in change:
+        damaged["annotations"][0]["result"][0] |= change
+    else:
+        damaged["data"] |= change
+    path = written(tmp_path, task(1, annotation(1, 5, QR=10)), damaged)
+    refused = in_process("import", study.folder, path)
+    assert refused.returncode != 0
+    assert problem in refused.stderr
+    assert "Traceback" not in refused.stderr + in_process("doctor", path).stderr
+    assert values(study) == []
