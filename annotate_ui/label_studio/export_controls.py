@@ -187,12 +187,9 @@ class MappedControls:
         if used.region is not None:
             row, task = used.region
             if key != "":
-                yield Fault(
-                    f"task {task}: the control {name!r} rates a region or an item of the task, "
-                    "not the response (perRegion or perItem).",
-                    f"Leave the control out with {leave_out}.",
-                    row,
-                )
+                problem = f"task {task}: the control {name!r} rates a region or an item of the "
+                problem += "task, not the response (perRegion or perItem)."
+                yield Fault(problem, f"Leave the control out with {leave_out}.", row)
         elif key is None:
             passage_hint = _OF_A_PASSAGE.fullmatch(name) and (
                 "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "

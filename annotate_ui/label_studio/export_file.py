@@ -5,7 +5,7 @@ Values that cannot be ratings become missing values, each with its reason.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -62,9 +62,9 @@ def read_rows(
     options: FormatOptions,
     found: Inventory,
     controls: MappedControls,
-    without: Collection[int] = (),
+    names: Mapping[int, str | None] = {},
 ) -> Rows:
-    """Read responses and ratings, except those of the tasks `without`.
+    """Read responses and ratings; `names` are those of tasks, and None leaves one out.
 
     Raises
     ------
@@ -77,10 +77,10 @@ def read_rows(
         report.rules[f"{key}: mapped to its scale from {used_range}"] += 1
     if is_short(source.head):
         report.warnings.append(LACKING)
-    for content in TaskReader(source, options).contents(tasks(source, options)):
+    for content in TaskReader(source, options, names).contents(tasks(source, options)):
         if isinstance(content, Fault):
             yield content
-        elif content.number not in without:
+        elif names.get(content.number, "") is not None:
             yield from export.rows(content)
     for (scorer, construct), typed in export.typed.items():
         report.warnings += [
@@ -107,9 +107,8 @@ def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions)
     ]
     if not found.annotations and found.kinds and options.declared_controls and not faults:
         # Otherwise the faults would be about the controls, of which none has a value.
-        faults.append(
-            Fault(f"{_all_left_out(found)}.", "Give this option, or leave out --control.")
-        )
+        remedy = "Give this option, or leave out --control."
+        faults.append(Fault(f"{_all_left_out(found)}.", remedy))
     if faults:
         raise InputError(source.path.name, faults)
 
@@ -122,7 +121,8 @@ def _all_left_out(found: Inventory) -> str:
 def _no_ratings(annotations: int, found: Inventory, controls: MappedControls) -> str:
     """Return why an export has no ratings."""
     if not annotations:
-        return "its tasks have no annotations"
+        used = " that can be used" if found.annotations or found.kinds else ""
+        return f"its tasks{used} have no annotations"
     if not found.annotations and found.kinds:
         return _all_left_out(found)
     if controls.controls and not any(control.rates for control in controls.controls.values()):
@@ -225,13 +225,10 @@ class _Export:
             if other is not None:
                 report.left_out[EARLIER_PREDICTIONS if by_model else SUPERSEDED] += 1
                 for one in (one for one in (other[1], read) if one.unread_time is not None):
-                    yield Fault(
-                        f"task {task['id']}: of the annotations of {scorer.scorer!r} the latest "
-                        f"counts, but the time of annotation {one.number} cannot be read: "
-                        f"{one.unread_time}.",
-                        "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations.",
-                        record.number,
-                    )
+                    problem = f"of the annotations of {scorer.scorer!r} the latest counts, but the "
+                    problem += f"time of annotation {one.number} cannot be read: {one.unread_time}."
+                    remedy = "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations."
+                    yield Fault(f"task {task['id']}: {problem}", remedy, record.number)
                     return
             if other is None or other[1].recency < read.recency:
                 latest[scorer[:2]] = scorer, read
@@ -313,11 +310,11 @@ class _Export:
                 parts = list(answer.places())
                 problem = next((part for part in parts if isinstance(part, str)), None)
                 if problem is not None:
-                    yield Fault(
-                        f"task {annotation.task}: a label of {answer.construct_key} {problem}.",
-                        "Correct it, or leave the label out with --control LABEL=.",
-                        content.cells.number,
+                    problem = (
+                        f"task {annotation.task}: a label of {answer.construct_key} {problem}."
                     )
+                    remedy = "Correct it, or leave the label out with --control LABEL=."
+                    yield Fault(problem, remedy, content.cells.number)
                     return
                 if not parts:
                     self.source.report.rules[NOTHING_MARKED] += 1

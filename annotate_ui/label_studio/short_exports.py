@@ -69,12 +69,9 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
         fields = [n for n in {**data, **other} if options.columns.get(n, n).casefold() in read]
         differing = next((name for name in fields if data.get(name) != other.get(name)), None)
         if differing is not None:
-            yield Fault(
-                f"row {first.number} has the same id and another {differing!r}.",
-                "Export the project as JSON, where each task has its own number.",
-                record.number,
-                differing,
-            )
+            problem = f"row {first.number} has the same id and another {differing!r}."
+            remedy = "Export the project as JSON, where each task has its own number."
+            yield Fault(problem, remedy, record.number, differing)
         elif first.cells is not task:
             first.cells["annotations"] += task["annotations"]
     yield from together.values()
@@ -93,14 +90,10 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         construct = assign_constructs([name], options)[name]
         control_results = _results(name, cell, named=bool(options.controls.get(name)))
         if control_results is None and construct and not blank(cell):
-            return Fault(
-                f"the column {name!r} has {abbreviate(cell)}, which no control that rates gives in "
-                "this form.",
-                f"If it is a field of the tasks, leave it out with --control {name}=; if it is a "
-                f"choice, name its construct with --control {name}={construct}.",
-                record.number,
-                name,
-            )
+            problem = f"the column {name!r} has {abbreviate(cell)}, which no control that rates "
+            remedy = f"If it is a field of the tasks, leave it out with --control {name}=; if it "
+            remedy += f"is a choice, name its construct with --control {name}={construct}."
+            return Fault(f"{problem}gives in this form.", remedy, record.number, name)
         if control_results is None:
             data.setdefault(name, cell)
         results += control_results or []

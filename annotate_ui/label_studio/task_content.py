@@ -75,6 +75,8 @@ class TaskContent:
     record: Record
     """The task as it is exported."""
     cells: RecordCells
+    name: str
+    """The id of its response, and the beginning of compared ones, where the data have none."""
     rows: list[LocatedRow | Fault] = field(default_factory=list)
     """Responses whose texts it has, to be imported."""
     rated: ResponseName | None = None
@@ -101,11 +103,13 @@ class TaskContent:
 
 
 class TaskReader:
-    """Reads the data of tasks; the caller may give their fields other names."""
+    """Reads the data of tasks; the caller may give their fields, and tasks, other `names`."""
 
-    def __init__(self, source: RecordSource, options: FormatOptions) -> None:
+    def __init__(
+        self, source: RecordSource, options: FormatOptions, names: Mapping[int, str | None] = {}
+    ) -> None:
         self._reader = Reader(source, FIELDS, families=True)
-        self._options = options
+        self._options, self._names = options, names
         self._left_out = source.report.left_out
         self._renamed: set[str] = set()
         self.fields: dict[str, None] = {}
@@ -159,9 +163,10 @@ class TaskReader:
             return Fault("the task was pushed by ccrs label-studio push.", remedy, record.number)
         data, unusable = self._without_dialogue(self._rename(task["data"]))
         self.fields.update(dict.fromkeys(task["data"]))
-        identified, has_id = _identified(data, task["id"])
+        name = self._names.get(task["id"]) or f"task-{task['id']}"
+        identified, has_id = _identified(data, name)
         cells = self._reader.cells(Record(record.number, identified))
-        content = TaskContent(record, cells)
+        content = TaskContent(record, cells, name)
         column = cells.column("response")
         # A response may be empty.
         has_texts = cells.has("query") and column is not None and data[column] is not None
@@ -235,7 +240,7 @@ class TaskReader:
         ):
             return
         for own, name, number, text, system in compared:
-            key = own or f"task-{content.record.cells['id']}/{number}"
+            key = own or f"{content.name}/{number}"
             content.compared.setdefault(kind, {})[name] = ResponseName(key, query)
             if text is not None and has_query:
                 named = {"response": text, "response_id": key, "system": system, "attributes": {}}
@@ -268,7 +273,7 @@ def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     return (has("response_a", "response_b") or has("text_a", "text_b")) and not has("response")
 
 
-def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], bool]:
+def _identified(data: Mapping[str, Any], name: str) -> tuple[dict[str, Any], bool]:
     """Return a task's data with an id of the response, and whether they identify it themselves."""
     # A blank field would hide another one that is not blank.
     names = FIELDS["response_id"]
@@ -276,4 +281,4 @@ def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], boo
     given = {name.casefold() for name, cell in cleaned.items() if not blank(cell)}
     own, query, system = (given & {*FIELDS[n]} for n in ("response_id", "query_id", "system"))
     has_id = bool(own or (query and system))
-    return cleaned if has_id else {**cleaned, "response_id": f"task-{task}"}, has_id
+    return cleaned if has_id else {**cleaned, "response_id": name}, has_id

@@ -110,14 +110,12 @@ class NumericControl:
         part = self.unlikely()
         if part is not None:
             within, scale = self._within(self.scale), self.scale
-            yield Fault(
-                f"all {len(within)} values of the control {self.name!r} are between {part[0]:g} "
-                f"and {part[1]:g}, while {self.key} goes from {scale.min:g} to {scale.max:g}.",
-                "If they were given on another range, name it with "
-                f"{self._option('LOW:HIGH')}; if they are on the construct's, with "
-                f"{self._option(f'{scale.min:g}:{scale.max:g}')}.",
-                within[0][0],
-            )
+            problem = f"all {len(within)} values of the control {self.name!r} are between "
+            problem += f"{part[0]:g} and {part[1]:g}, while {self.key} goes from {scale.min:g} to "
+            remedy = "If they were given on another range, name it with "
+            remedy += f"{self._option('LOW:HIGH')}; if they are on the construct's, with "
+            remedy += f"{self._option(f'{scale.min:g}:{scale.max:g}')}."
+            yield Fault(f"{problem}{scale.max:g}.", remedy, within[0][0])
 
     def _off_grid(self, source: Scale) -> Iterator[Fault]:
         within, step = self._within(source), self.scale.step
@@ -130,13 +128,12 @@ class NumericControl:
         # Single values off the grid become missing values, each with its reason.
         if missed and (not fits or 2 * len(missed) > len(within)):
             row, problem = missed[0]
-            yield Fault(
-                f"values of the control {self.name!r} are not points of {self.key}: {problem}.",
-                f"Correct {self._option('LOW:HIGH')}, give {self.key} a scale in study.toml "
-                "that has these points (or no step), or leave out the control with "
-                f"{option('control', self.name)}.",
-                row,
+            problem = (
+                f"values of the control {self.name!r} are not points of {self.key}: {problem}."
             )
+            remedy = f"Correct {self._option('LOW:HIGH')}, give {self.key} a scale in study.toml "
+            remedy += "that has these points (or no step), or leave out the control with "
+            yield Fault(problem, f"{remedy}{option('control', self.name)}.", row)
 
     def _unknown_stars(self) -> Iterator[Fault]:
         (low, high), name = STARS, self.name
