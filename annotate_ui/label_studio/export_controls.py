@@ -195,25 +195,23 @@ class MappedControls:
                 "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
                 "retrieval --qrels FILE` reads them. Otherwise: "
             )
-            yield Fault(
-                f"which construct does the control {name!r} rate?",
-                f"{passage_hint or ''}Name it with {option('control', name, 'CONSTRUCT')} "
-                f"({', '.join(known)}), or leave the control out with {leave_out}; or set it in "
-                "study.toml under [label_studio] controls.",
-            )
+            remedy = f"{passage_hint or ''}Name it with {option('control', name, 'CONSTRUCT')} "
+            remedy += f"({', '.join(known)}), or leave the control out with {leave_out}; or set it "
+            remedy += "in study.toml under [label_studio] controls."
+            yield Fault(f"which construct does the control {name!r} rate?", remedy)
         elif key and key not in known:
             problem = f"the control {name!r} is mapped to {key!r}, which is not a construct."
             yield Fault(problem, nearest(key, known))
         missing = self._values.get(name)
         if isinstance(missing, str):
             labels = dict.fromkeys(label for _, label in used.labels)
-            yield Fault(
+            problem = (
                 f"which number is the choice {missing!r} of the control {name!r}? Its choices: "
-                f"{quoted_names(map(repr, labels))}.",
-                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
-                f"the control out with {leave_out}.",
-                next(row for row, label in used.labels if label == missing and row),
             )
+            remedy = f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or "
+            remedy += f"leave the control out with {leave_out}."
+            row = next(row for row, label in used.labels if label == missing and row)
+            yield Fault(f"{problem}{quoted_names(map(repr, labels))}.", remedy, row)
 
     def _duplicates(self) -> Iterator[Fault]:
         """Yield a fault for each construct of several controls, of whose values one can count."""
@@ -247,11 +245,9 @@ class MappedControls:
                 if not key and control in self._columns:
                     continue  # A field of the data, which a short form has as a column.
                 hint = nearest(control, self.controls)
-                yield Fault(
-                    f"the control {control!r} has no result in this file. {hint}".rstrip(),
-                    f"{rating} Correct or leave out {named}; import files with different controls "
-                    "one by one.",
-                )
+                problem = f"the control {control!r} has no result in this file. {hint}".rstrip()
+                remedy = f"{rating} Correct or leave out {named}; import files with different "
+                yield Fault(problem, f"{remedy}controls one by one.")
             elif key and control not in self._constructs:
                 yield Fault(
                     f"the control {control!r} gives {self.controls[control]}, but only numbers "
@@ -266,11 +262,9 @@ class MappedControls:
         for label, number in self._options.values.items():
             if label not in used:
                 hint, named = nearest(label, used), option("value", label, f"{number:g}")
-                yield Fault(
-                    f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
-                    f"Correct or leave out {named}; choices rate where --control names their "
-                    "construct.",
-                )
+                problem = f"no control that rates has the choice {label!r} in this file. {hint}"
+                remedy = f"Correct or leave out {named}; choices rate where --control names their "
+                yield Fault(problem.rstrip(), f"{remedy}construct.")
 
 
 def described(source: RecordSource, options: FormatOptions) -> FileDescription:

@@ -113,8 +113,8 @@ class Inventory:
 
     controls: dict[str, ExportControl] = field(default_factory=dict)
     """By name, in the order of the file."""
-    users: dict[int, None] = field(default_factory=dict)
-    """In the order of the file."""
+    users: dict[int, str | None] = field(default_factory=dict)
+    """User to their e-mail address, if the file has it, in the order of the file."""
     kinds: Counter[str] = field(default_factory=Counter)
     """Number of annotations of each kind of `reasons.kinds_of`, whether they count or not."""
     annotations: int = 0
@@ -163,9 +163,12 @@ def _add(
 ) -> Iterator[Fault]:
     """Add an annotation that counts; yield what is wrong with it."""
     inventory.annotations += 1
-    user = as_integer(user_number(annotation.get("completed_by")))
+    account = annotation.get("completed_by")
+    user = as_integer(user_number(account))
     if user is not None:
-        inventory.users[user] = None
+        address = account.get("email") if isinstance(account, dict) else None
+        known = isinstance(address, str) and address.strip().casefold()
+        inventory.users[user] = known or inventory.users.get(user)
     for result in dicts(annotation.get("result")):
         if "from_name" not in result:
             continue  # A relation between results has no control.

@@ -55,9 +55,27 @@ def test_two_accounts_become_one_rater_and_no_address_is_stored(
     )
     path = written(tmp_path, task(1, first, second))
     summary = import_file(study, path, raters={"5": "anna", "6": "anna"})
+    assert not [line for line in summary.warnings if "address" in line]
     assert values(study) == [("anna", 20.0)]
     assert sum(summary.left_out.values()) == 1
     assert b"xample.org" not in (study.folder / "study.db").read_bytes()
+
+
+def test_users_with_one_address_are_named_once(study: Study, tmp_path: Path) -> None:
+    users = [{"id": n, "email": f"{'aA'[n % 2]}da@example.org"} for n in (5, 6)]
+    made = [annotation(n, user, QR=50 + n) for n, user in enumerate(users * 2, 1)]
+    others = annotation(5, {"id": 7, "email": "bo@example.org"}, QR=71), annotation(6, 8, QR=72)
+    path = written(tmp_path, task(1, *made[:2]), task(2, *made[2:], *others))
+    done = in_process("import", study.folder, path)
+    assert done.returncode == 0
+    warning = (
+        "the users 5, 6 have one e-mail address and are imported as 2 raters. If they are one "
+        "person, name them with --rater 5=CODE --rater 6=CODE."
+    )
+    assert done.stdout.count(warning) == 1
+    assert "example.org" not in done.stdout
+    assert b"xample.org" not in (study.folder / "study.db").read_bytes()
+    assert {scorer for scorer, _ in values(study)} == {"ls-5", "ls-6", "ls-7", "ls-8"}
 
 
 def test_an_address_in_place_of_a_number_is_refused(study: Study, tmp_path: Path) -> None:
