@@ -186,11 +186,13 @@ def _unreadable(raw: Any) -> str | None:
     if "completed_by" not in raw:
         return "no user (completed_by)"
     user, results = user_number(raw["completed_by"]), raw.get("result") or []
-    if user is not None and as_integer(user) is None:
+    if raw["completed_by"] is not None and as_integer(user) is None:
         return "completed_by is not the number of a user"
     if not isinstance(results, list) or len(dicts(results)) < len(results):
         return "result is not a list of results"
-    return None
+    marks = (name for name in ("was_cancelled", "ground_truth") if name in raw)
+    odd = next((name for name in marks if not isinstance(raw[name], bool | None)), None)
+    return f"{odd} is neither true nor false" if odd else None
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:

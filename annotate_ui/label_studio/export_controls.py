@@ -223,13 +223,10 @@ class MappedControls:
                 # A control that the caller named is the one to keep.
                 keep = next((control for control in controls if control in named), controls[0])
                 others = " ".join(option("control", one) for one in controls if one != keep)
-                yield Fault(
-                    f"the controls {listed} all rate {key}, but a rater gives a response one "
-                    "value.",
-                    f"Keep one of them and leave out the others, such as with {others}; or name "
-                    "another construct. If a control was renamed, give it one name in the whole "
-                    "file.",
-                )
+                problem = f"the controls {listed} all rate {key}, but a rater gives a response one "
+                remedy = f"Keep one of them and leave out the others, such as with {others}; or "
+                remedy += "name another construct. If a control was renamed, give it one name in "
+                yield Fault(f"{problem}value.", f"{remedy}the whole file.")
 
     def _wrong_controls(self) -> Iterator[Fault]:
         """Yield a fault for each option with a control that does not rate in this file."""
@@ -249,12 +246,10 @@ class MappedControls:
                 remedy = f"{rating} Correct or leave out {named}; import files with different "
                 yield Fault(problem, f"{remedy}controls one by one.")
             elif key and control not in self._constructs:
-                yield Fault(
-                    f"the control {control!r} gives {self.controls[control]}, but only numbers "
-                    "(Number), stars (Rating), choices (Choices), comparisons (Pairwise) and "
-                    "rankings (Ranker) are ratings.",
-                    f"{rating} Leave out {named}.",
-                )
+                problem = f"the control {control!r} gives {self.controls[control]}, but only "
+                problem += "numbers (Number), stars (Rating), choices (Choices), comparisons "
+                problem += "(Pairwise) and rankings (Ranker) are ratings."
+                yield Fault(problem, f"{rating} Leave out {named}.")
 
     def _unused_values(self) -> Iterator[Fault]:
         """Yield a fault for each label with a number that no control gives."""

@@ -95,12 +95,13 @@ def read_rows(
 
 def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
     """Refuse to take kinds of annotations that the file does not have."""
-    short = " JSON_MIN, CSV and TSV do not state it." if is_short(source.head) else ""
+    short, instead = " JSON_MIN, CSV and TSV do not state it.", ", or export the project as JSON"
+    if not is_short(source.head):
+        short = instead = ""
     faults = [
         Fault(
             f"no annotation of this file is of the kind {kind}.{short}",
-            f"Leave out --annotations {kind}={taken}"
-            + (", or export the project as JSON." if short else "."),
+            f"Leave out --annotations {kind}={taken}{instead}.",
         )
         for kind, taken in options.annotations.items()
         if not (found.predictions if kind == PREDICTED else found.kinds[kind])
@@ -160,7 +161,7 @@ class _Export:
     typed: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     """Scorer and construct to the values that were typed into a field."""
     _lines: dict[str, str] = field(default_factory=dict)
-    """Why annotations are unreadable, to how they are counted."""
+    """Why annotations or predictions are unreadable, to how they are counted."""
 
     def rows(self, content: TaskContent) -> Rows:
         """Yield the responses and the values of a task."""
@@ -241,8 +242,8 @@ class _Export:
         if isinstance(read, str):
             # One line for each reason, with the first place.
             place = f"such as in row {content.record.number}, task {content.number}"
-            told = f"unreadable annotations: {read}, {place}"
-            return "unreadable predictions" if by_model else self._lines.setdefault(read, told)
+            told = f"unreadable {'predictions' if by_model else 'annotations'}: {read}"
+            return self._lines.setdefault(told, f"{told}, {place}")
         if by_model:
             model = storable_text(str(raw.get("model_version") or "")).strip()
             return _Scorer(model, "judge", CHANNEL) if model else NO_MODEL

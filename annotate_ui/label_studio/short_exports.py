@@ -103,7 +103,11 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         data.setdefault("item_id", cells.get("id"))
     task: dict[str, Any] = {"id": number, "data": data, "annotations": []}
     if blank(cells.get("annotation_id")):
-        return task  # It was not annotated.
+        if not results:
+            return task  # It was not annotated.
+        problem = f"it has values of {', '.join({r['from_name']: None for r in results})}, and no "
+        remedy = "Export the project again, or leave these cells empty if it was not annotated."
+        return Fault(f"{problem}annotation_id.", remedy, record.number, "annotation_id")
     made = {"result": results, "created_at": cells.get("created_at")}
     made |= {"updated_at": cells.get("updated_at"), "id": _whole(cells["annotation_id"])}
     made["completed_by"] = _whole(cells.get("annotator"))

@@ -205,14 +205,14 @@ class TaskReader:
         places = [n for n, (speaker, _) in enumerate(messages) if speaker in _ASSISTANTS]
         if not messages and data[name] != []:
             return data, None
+        others = {field: cell for field, cell in data.items() if field != name}
         if not places or places[-1] == 0:
-            return data, NO_QUESTION if places else NO_ANSWER
+            return others, NO_QUESTION if places else NO_ANSWER
         last = places[-1]
         if last + 1 < len(messages):
             self._left_out[AFTER_RESPONSE] += len(messages) - last - 1
         before = messages[:last]
         query = before[0][1] if last == 1 else "\n\n".join(f"{who}: {text}" for who, text in before)
-        others = {field: cell for field, cell in data.items() if field != name}
         return {**others, "query": query, "response": messages[last][1]}, None
 
     def _items(self, cells: RecordCells) -> Iterator[_Compared]:

@@ -99,11 +99,9 @@ class NumericControl:
                 yield Fault(f"{problem}, and --scale {end:g}.", remedy)
             else:
                 whole = f"{stated:g}:HIGH" if word == "lowest" else f"LOW:{stated:g}"
-                yield Fault(
-                    f"{problem} and no other end of its range, while {self.key} goes from "
-                    f"{self.scale.min:g} to {self.scale.max:g}.",
-                    f"Name the whole range with {self._option(whole)}.",
-                )
+                problem += f" and no other end of its range, while {self.key} goes from "
+                problem += f"{self.scale.min:g} to {self.scale.max:g}."
+                yield Fault(problem, f"Name the whole range with {self._option(whole)}.")
 
     def _unlikely_range(self) -> Iterator[Fault]:
         """Yield a fault for numbers that were probably given on another range."""

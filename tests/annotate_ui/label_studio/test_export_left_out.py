@@ -85,8 +85,11 @@ def test_a_query_may_be_number_zero(study: Study, tmp_path: Path) -> None:
         ({"completed_by": "anna"}, "completed_by is not the number of a user"),
         ({"result": 7}, "result is not a list of results"),
         ({"result": [7]}, "result is not a list of results"),
+        ({"completed_by": {"email": "x"}}, "completed_by is not the number of a user"),
+        ({"was_cancelled": "true"}, "was_cancelled is neither true nor false"),
+        ({"ground_truth": "true"}, "ground_truth is neither true nor false"),
     ],
-    ids=["nobody", "name", "no-list", "no-result"],
+    ids=["nobody", "name", "no-list", "no-result", "address", "cancelled", "truth"],
 )
 def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
     study: Study, tmp_path: Path, change: dict[str, Any], reason: str
@@ -96,6 +99,18 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
     reported = f"unreadable annotations: {reason}, such as in row 2, task 2"
     assert done.left_out == {reported: 1}
     assert study.score_table()["value"].tolist() == [9]
+
+
+def test_predictions_that_cannot_be_read_are_counted_with_their_reason(
+    study: Study, tmp_path: Path
+) -> None:
+    predicted = {**annotation(1, None, QR=5), "model_version": "m"}
+    unnumbered = {key: value for key, value in predicted.items() if key != "id"}
+    tasks = [{**task(1), "predictions": [predicted, unnumbered]}, task(2, annotation(2, 5, QR=90))]
+    kinds = {"predictions": "judge"}
+    done = import_file(study, written(tmp_path, *tasks), annotations=kinds, ranges={"QR": (0, 100)})
+    reason = "unreadable predictions: no number (id), such as in row 1, task 1"
+    assert done.left_out == {reason: 1}
 
 
 def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> None:

@@ -80,6 +80,19 @@ def test_tasks_of_an_interrupted_push_are_counted_once(study: Study, server: Any
     assert (done.tasks, done.existing, done.adopted) == (0, 6, 0)
 
 
+def test_unrated_copies_of_tasks_are_deleted_by_every_push(study: Study, server: Any) -> None:
+    project = pushed(study, server, systems=2, constructs=["QR"])
+    there = server.tasks[project.number]
+    first, second = sorted(project.tasks.values())
+    _, rated = server.import_tasks(project.number, [there[first], there[second]])
+    server.annotate(project.number, rated, 5, "10:00", QR=70)
+    done = push(study, server)
+    assert (done.tasks, done.duplicates) == (0, 1)
+    assert "Unrated tasks that were on the server twice and were deleted: 1." in pushed_lines(done)
+    assert there.keys() == {first, second, rated}
+    assert push(study, server).duplicates == 0
+
+
 def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     reserve(study, constructs=["QR"])

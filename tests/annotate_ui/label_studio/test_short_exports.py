@@ -140,6 +140,7 @@ def test_numbers_with_a_point_in_their_columns_are_read(study: Study, tmp_path: 
     [
         ({"annotator": "a@b.org"}, "'a@b.org' is not the number of a user"),
         ({"annotation_id": "first"}, "the annotation_id 'first' is not a number"),
+        ({"annotation_id": ""}, "it has values of quality, and no annotation_id. Export the"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_the_fault_and_not_the_option(
