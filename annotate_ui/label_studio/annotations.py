@@ -152,7 +152,7 @@ class Given:
             elif any(not isinstance(end, int) or isinstance(end, bool) or end < 0 for end in ends):
                 yield f"has no place in a text: start {ends[0]!r}, end {ends[1]!r}"
             else:
-                text = text if isinstance(text, str) else None
+                text = storable_text(text) if isinstance(text, str) else None
                 yield MarkedPart(start=value["start"], end=value["end"], text=text)
 
     def rejected(self, reason: str) -> InvalidValue:

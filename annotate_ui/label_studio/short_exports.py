@@ -63,7 +63,8 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
         if isinstance(record, Fault) or isinstance(task, Fault):
             yield task if isinstance(task, Fault) else record
             continue
-        first = together.setdefault(record.cells.get("id"), Record(record.number, task))
+        key = _whole(record.cells.get("id")) or repr(record.cells.get("id"))
+        first = together.setdefault(key, Record(record.number, task))
         data, other = first.cells["data"], task["data"]
         # Fields that are not read may be texts that raters gave.
         fields = [n for n in {**data, **other} if options.columns.get(n, n).casefold() in read]

@@ -153,6 +153,13 @@ def test_a_record_that_cannot_be_read_is_the_fault_and_not_the_option(
     assert "has no result" not in str(caught.value)
 
 
+@pytest.mark.parametrize("odd", [{"a": 1}, [1]], ids=["object", "list"])
+def test_an_id_that_is_no_number_is_a_fault(study: Study, tmp_path: Path, odd: Any) -> None:
+    path = written(tmp_path, "json", record(1, 5, quality=stars(7)) | {"id": odd})
+    with pytest.raises(InputError, match=r"row 1, column item_id: .* is not an id"):
+        import_file(study, path, controls={"quality": "QR"}, ranges={"quality": (1.0, 10.0)})
+
+
 def test_a_field_that_has_the_name_of_a_construct_is_left_out(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, "csv", record(1, 5, quality=stars(4), AC=80))
     controls = {"quality": "QR", "AC": ""}
