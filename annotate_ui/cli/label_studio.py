@@ -226,7 +226,7 @@ def follow_command(
       ccrs label-studio follow my-study --watch
     """
     from annotate_ui.label_studio.follow import FollowOptions, follow
-    from annotate_ui.label_studio.results import Pulled
+    from annotate_ui.label_studio.results import Followed
     from study.errors import InputError
 
     named = names.read()
@@ -238,7 +238,7 @@ def follow_command(
     codes = {int(user): code for user, code in people.items() if code}
     with place.opened() as (study, server):
 
-        def pull_followed(*project: Any) -> Pulled:
+        def pull_followed(*project: Any) -> Followed:
             return follow(
                 study, server, *project, raters=codes, confirm_new_raters=_confirm_new_raters
             )

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from study.text import counted, shell_word
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Pulled, Pushed, Rejection, StatedProject
+    from annotate_ui.label_studio.results import (
+        Followed,
+        Pulled,
+        Pushed,
+        Rejection,
+        StatedProject,
+    )
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
@@ -57,18 +63,10 @@ def stated_lines(projects: list[StatedProject], place: str) -> list[str]:
     ]
 
 
-def pulled_lines(done: Pulled, kept: str = _SENT_AGAIN) -> list[str]:
-    """Return the messages about what was pulled; `kept` says what becomes of deleted projects."""
+def pulled_lines(done: Pulled) -> list[str]:
+    """Return the messages about what was pulled."""
     return [
-        f"{counted(done.new, 'new value')}, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
-        f"{done.unchanged:,} unchanged; from {counted(done.annotations, 'annotation')}.",
-        *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
-        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
-        *(f"Accepted: {rule} ({count:,})." for rule, count in done.rules.items()),
-        *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
-        *_projects(done.missing_projects, kept),
-        *done.counts(),
-        *(f"User {user} is rater {code}." for code, user in done.raters.items()),
+        *_read_lines(done, _SENT_AGAIN),
         *_listed(
             done.rejected,
             f"{counted(len(done.rejected), 'value was', 'values were')} rejected, "
@@ -80,13 +78,28 @@ def pulled_lines(done: Pulled, kept: str = _SENT_AGAIN) -> list[str]:
             "comma explains, which the field of Label Studio drops; ask the rater, and correct "
             "them there:",
         ),
-        *(f"Warning: {warning}" for warning in done.warnings),
     ]
 
 
-def followed_lines(done: Pulled) -> list[str]:
+def followed_lines(done: Followed) -> list[str]:
     """Return the messages about following projects."""
-    return pulled_lines(done, "are no longer on the server. Their values stay.")
+    lines = _read_lines(done, "are no longer on the server. Their values stay.")
+    return [*lines, *(f"Warning: {warning}" for warning in done.warnings)]
+
+
+def _read_lines(done: Followed, kept: str) -> list[str]:
+    """Return the messages about what was read; `kept` says what becomes of deleted projects."""
+    return [
+        f"{counted(done.new, 'new value')}, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
+        f"{done.unchanged:,} unchanged; from {counted(done.annotations, 'annotation')}.",
+        *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
+        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
+        *(f"Accepted: {rule} ({count:,})." for rule, count in done.rules.items()),
+        *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
+        *_projects(done.missing_projects, kept),
+        *done.counts(),
+        *(f"User {user} is rater {code}." for code, user in done.raters.items()),
+    ]
 
 
 def _listed(values: list[Rejection], heading: str) -> list[str]:

@@ -32,6 +32,8 @@ from annotate_ui.label_studio.annotations import (
 from annotate_ui.label_studio.page import NOTHING_TO_MARK, plain_text
 from annotate_ui.label_studio.value_ranges import mapped
 from study.base.scales import Scale
+from study.importing.readers.cells import blank
+from study.text import abbreviate
 from study.types import storable
 
 _MAX_COMMENT = 5000
@@ -41,6 +43,7 @@ VALUED = frozenset({"number", *_COMPARING})
 _PAIRWISE = {"left": -1.0, "right": 1.0}
 """Preference by the side that a Pairwise selects: positive where b, on the right, is better."""
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""Of an annotation that states no time, as in some files: it is the earliest."""
 
 Control = Mapping[str, Any]
 Read = Iterator[Given | InvalidValue]
@@ -183,25 +186,32 @@ def _unreadable(raw: Any) -> str | None:
     if "completed_by" not in raw:
         return "no user (completed_by)"
     user, results = user_number(raw["completed_by"]), raw.get("result") or []
-    if user is not None and as_integer(user) is None:
+    if raw["completed_by"] is not None and as_integer(user) is None:
         return "completed_by is not the number of a user"
     if not isinstance(results, list) or len(dicts(results)) < len(results):
         return "result is not a list of results"
-    return None
+    marks = (name for name in ("was_cancelled", "ground_truth") if name in raw)
+    odd = next((name for name in marks if not isinstance(raw[name], bool | None)), None)
+    return f"{odd} is neither true nor false" if odd else None
 
 
 def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotation:
     user, editor = (as_integer(user_number(raw.get(n))) for n in ("completed_by", "updated_by"))
     lead, data = raw.get("lead_time"), task.get("data")
     name = data.get(NAME) if isinstance(data, dict) else None
-    created = _time(raw.get("created_at"))
+    stated = {n: raw[n] for n in ("created_at", "updated_at") if not blank(raw.get(n))}
+    times = {n: time for n, text in stated.items() if (time := _time(text)) is not None}
+    created = times.get("created_at", times.get("updated_at", _NEVER))
+    # The time of the last change tells which of several annotations is the latest.
+    unread = [abbreviate(stated[n]) for n in [*stated][-1:] if n not in times]
     return Annotation(
         number=raw["id"],
         task=int(task["id"]),
         name=name if isinstance(name, str) else None,
         user=user,
         created=created,
-        updated=created if raw.get("updated_at") is None else _time(raw["updated_at"]),
+        updated=times.get("updated_at", created),
+        unread_time=unread[0] if unread else None,
         lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
         skipped=raw.get("was_cancelled") is True,
         prefilled=reasons.is_prefilled(raw),
@@ -209,16 +219,13 @@ def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotat
     )
 
 
-def _time(text: Any) -> datetime:
-    """Return a time that an annotation states, which a file may lack; then the earliest one.
-
-    Times decide between several annotations of a task, of which a later one has a higher number.
-    """
+def _time(text: Any) -> datetime | None:
+    """Return a time that an annotation states, in UTC if it names no zone; None: it is no time."""
     try:
         time = datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        return _NEVER
-    return _NEVER if time.tzinfo is None else time
+        return None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _problem(number: Any, scale: Scale | None) -> str | None:

@@ -16,6 +16,10 @@ from study.importing.rows import MarkedPart
 
 UNPLACED = "_"
 """Label Studio's name for the items of a ranking that are in none of its buckets."""
+_RATIO = 5.0
+"""Values that are less often a rater's others are not told from them."""
+_FEWEST = 3
+"""Fewer other values do not show what a rater's values are."""
 
 
 def as_integer(value: Any) -> int | None:
@@ -78,12 +82,6 @@ def groups_of(value: Any) -> dict[str, list[Any]]:
 def storable_text(text: str) -> str:
     """Return a text with characters replaced that a database cannot store."""
     return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
-
-
-_RATIO = 5.0
-"""Values that are less often a rater's others are not told from them."""
-_FEWEST = 3
-"""Fewer other values do not show what a rater's values are."""
 
 
 def likely_commas(values: Sequence[float]) -> set[float]:
@@ -154,7 +152,7 @@ class Given:
             elif any(not isinstance(end, int) or isinstance(end, bool) or end < 0 for end in ends):
                 yield f"has no place in a text: start {ends[0]!r}, end {ends[1]!r}"
             else:
-                text = text if isinstance(text, str) else None
+                text = storable_text(text) if isinstance(text, str) else None
                 yield MarkedPart(start=value["start"], end=value["end"], text=text)
 
     def rejected(self, reason: str) -> InvalidValue:
@@ -180,6 +178,8 @@ class Annotation:
     skipped: bool
     prefilled: bool = False
     """Whether it was made from a prediction or from another annotation."""
+    unread_time: str | None = None
+    """The time of its last change as it is stated, if it cannot be read."""
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None

@@ -17,21 +17,6 @@ from study.text import counted
 
 # Statuses of a server that is overloaded or whose database is locked.
 _TEMPORARY = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
-
-
-class ServerError(StudyError):
-    """Label Studio could not be reached, or refused; `status` is the HTTP status, if any."""
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-
-    @property
-    def is_temporary(self) -> bool:
-        """Whether the same call may succeed later."""
-        return self.status is None or self.status in _TEMPORARY
-
-
 T = TypeVar("T")
 TIMEOUT = 120.0
 """Default time to wait for a reply, in seconds. An export is created before it is sent."""
@@ -46,6 +31,19 @@ _REMEDIES = {
     404: "It was not found. Give the address of the server itself, without /projects or anything "
     "else after it, and check whether the project was deleted.",
 }
+
+
+class ServerError(StudyError):
+    """Label Studio could not be reached, or refused; `status` is the HTTP status, if any."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.status is None or self.status in _TEMPORARY
 
 
 @dataclass(frozen=True)

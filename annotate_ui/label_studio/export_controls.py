@@ -182,44 +182,36 @@ class MappedControls:
 
     def _faults_of(self, name: str, key: str | None) -> Iterator[Fault]:
         """Yield what is wrong with a control that rates."""
-        known, used, leave_out = (
-            self._options.constructs,
-            self.controls[name],
-            option("control", name),
-        )
+        known, used = self._options.constructs, self.controls[name]
+        leave_out = option("control", name)
         if used.region is not None:
             row, task = used.region
             if key != "":
-                yield Fault(
-                    f"task {task}: the control {name!r} rates a region or an item of the task, "
-                    "not the response (perRegion or perItem).",
-                    f"Leave the control out with {leave_out}.",
-                    row,
-                )
+                problem = f"task {task}: the control {name!r} rates a region or an item of the "
+                problem += "task, not the response (perRegion or perItem)."
+                yield Fault(problem, f"Leave the control out with {leave_out}.", row)
         elif key is None:
             passage_hint = _OF_A_PASSAGE.fullmatch(name) and (
                 "Values of passages are relevance judgments: `ccrs measure STUDY --metrics "
                 "retrieval --qrels FILE` reads them. Otherwise: "
             )
-            yield Fault(
-                f"which construct does the control {name!r} rate?",
-                f"{passage_hint or ''}Name it with {option('control', name, 'CONSTRUCT')} "
-                f"({', '.join(known)}), or leave the control out with {leave_out}; or set it in "
-                "study.toml under [label_studio] controls.",
-            )
+            remedy = f"{passage_hint or ''}Name it with {option('control', name, 'CONSTRUCT')} "
+            remedy += f"({', '.join(known)}), or leave the control out with {leave_out}; or set it "
+            remedy += "in study.toml under [label_studio] controls."
+            yield Fault(f"which construct does the control {name!r} rate?", remedy)
         elif key and key not in known:
             problem = f"the control {name!r} is mapped to {key!r}, which is not a construct."
             yield Fault(problem, nearest(key, known))
         missing = self._values.get(name)
         if isinstance(missing, str):
             labels = dict.fromkeys(label for _, label in used.labels)
-            yield Fault(
+            problem = (
                 f"which number is the choice {missing!r} of the control {name!r}? Its choices: "
-                f"{quoted_names(map(repr, labels))}.",
-                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
-                f"the control out with {leave_out}.",
-                next(row for row, label in used.labels if label == missing and row),
             )
+            remedy = f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or "
+            remedy += f"leave the control out with {leave_out}."
+            row = next(row for row, label in used.labels if label == missing and row)
+            yield Fault(f"{problem}{quoted_names(map(repr, labels))}.", remedy, row)
 
     def _duplicates(self) -> Iterator[Fault]:
         """Yield a fault for each construct of several controls, of whose values one can count."""
@@ -231,21 +223,15 @@ class MappedControls:
                 # A control that the caller named is the one to keep.
                 keep = next((control for control in controls if control in named), controls[0])
                 others = " ".join(option("control", one) for one in controls if one != keep)
-                yield Fault(
-                    f"the controls {listed} all rate {key}, but a rater gives a response one "
-                    "value.",
-                    f"Keep one of them and leave out the others, such as with {others}; or name "
-                    "another construct. If a control was renamed, give it one name in the whole "
-                    "file.",
-                )
+                problem = f"the controls {listed} all rate {key}, but a rater gives a response one "
+                remedy = f"Keep one of them and leave out the others, such as with {others}; or "
+                remedy += "name another construct. If a control was renamed, give it one name in "
+                yield Fault(f"{problem}value.", f"{remedy}the whole file.")
 
     def _wrong_controls(self) -> Iterator[Fault]:
         """Yield a fault for each option with a control that does not rate in this file."""
-        rating = (
-            f"Controls that rate: {quoted_names(map(repr, self._constructs))}."
-            if self._constructs
-            else "No control of this file rates."
-        )
+        listed = quoted_names(map(repr, self._constructs))
+        rating = f"Controls that rate: {listed}." if listed else "No control of this file rates."
         for control, key in self._options.declared_controls.items():
             named = option("control", control, key)
             if control in self._mark_controls:
@@ -256,18 +242,14 @@ class MappedControls:
                 if not key and control in self._columns:
                     continue  # A field of the data, which a short form has as a column.
                 hint = nearest(control, self.controls)
-                yield Fault(
-                    f"the control {control!r} has no result in this file. {hint}".rstrip(),
-                    f"{rating} Correct or leave out {named}; import files with different controls "
-                    "one by one.",
-                )
+                problem = f"the control {control!r} has no result in this file. {hint}".rstrip()
+                remedy = f"{rating} Correct or leave out {named}; import files with different "
+                yield Fault(problem, f"{remedy}controls one by one.")
             elif key and control not in self._constructs:
-                yield Fault(
-                    f"the control {control!r} gives {self.controls[control]}, but only numbers "
-                    "(Number), stars (Rating), choices (Choices), comparisons (Pairwise) and "
-                    "rankings (Ranker) are ratings.",
-                    f"{rating} Leave out {named}.",
-                )
+                problem = f"the control {control!r} gives {self.controls[control]}, but only "
+                problem += "numbers (Number), stars (Rating), choices (Choices), comparisons "
+                problem += "(Pairwise) and rankings (Ranker) are ratings."
+                yield Fault(problem, f"{rating} Leave out {named}.")
 
     def _unused_values(self) -> Iterator[Fault]:
         """Yield a fault for each label with a number that no control gives."""
@@ -275,11 +257,9 @@ class MappedControls:
         for label, number in self._options.values.items():
             if label not in used:
                 hint, named = nearest(label, used), option("value", label, f"{number:g}")
-                yield Fault(
-                    f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
-                    f"Correct or leave out {named}; choices rate where --control names their "
-                    "construct.",
-                )
+                problem = f"no control that rates has the choice {label!r} in this file. {hint}"
+                remedy = f"Correct or leave out {named}; choices rate where --control names their "
+                yield Fault(problem.rstrip(), f"{remedy}construct.")
 
 
 def described(source: RecordSource, options: FormatOptions) -> FileDescription:
@@ -307,11 +287,9 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
         labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
         words += [option("value", label, "NUMBER") for label in labels]
     contents = {f"control {storable_text(name)}": one.content for name, one in controls.items()}
-    fields: dict[str, None] = {}
-    unnamed = False
-    for task in TaskReader(source, options).contents(tasks(source, options)):
+    reader, unnamed = TaskReader(source, options), False
+    for task in reader.contents(tasks(source, options)):
         if isinstance(task, TaskContent):
-            fields |= dict.fromkeys(task.fields)
             has_none = task.rated is None and not task.compared
             unnamed = unnamed or (has_none and bool(task.record.cells.get("annotations")))
     if unnamed and inventory.annotations and controls:
@@ -319,7 +297,7 @@ def described(source: RecordSource, options: FormatOptions) -> FileDescription:
         texts = "LEFT=text_a,RIGHT=text_b" if compares else "RESPONSE=response"
         words.append(f"--column QUERY=query,{texts}")
     users = [str(user) for user in scorers_of_users(inventory.users, source, options)]
-    contents["fields"] = ", ".join(map(storable_text, fields)) or "none"
+    contents["fields"] = ", ".join(map(storable_text, reader.fields)) or "none"
     contents["users"] = ", ".join(users) or "none"
     return FileDescription(contents | dict(_counts(inventory, options)), tuple(words))
 
@@ -354,9 +332,8 @@ def _counts(inventory: Inventory, options: FormatOptions) -> Iterator[tuple[str,
     """Yield the numbers of annotations that are no independent ratings."""
     for kind in (reasons.GROUND_TRUTH, reasons.PREFILLED):
         if count := inventory.kinds[kind]:
-            state = f"left out unless --annotations {kind}={reasons.RATINGS}"
-            if kind == reasons.GROUND_TRUTH:
-                state += f" or {kind}={reasons.REFERENCE}"
+            other = f" or {kind}={reasons.REFERENCE}" if kind == reasons.GROUND_TRUTH else ""
+            state = f"left out unless --annotations {kind}={reasons.RATINGS}{other}"
             if kind in options.annotations:
                 state = "imported as ratings by this command"
             yield kind.replace("-", " "), f"{counted(count, 'annotation')}, {state}"

@@ -5,7 +5,7 @@ Values that cannot be ratings become missing values, each with its reason.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
+NOTHING_MARKED = "an annotation without labels read as no sentence marked"
 NO_MODEL = "predictions without a model_version, which names the judge"
 _REASONS = {
     reasons.MISSING: "blank",
@@ -61,9 +62,9 @@ def read_rows(
     options: FormatOptions,
     found: Inventory,
     controls: MappedControls,
-    without: Collection[int] = (),
+    names: Mapping[int, str | None] = {},
 ) -> Rows:
-    """Read responses and ratings, except those of the tasks `without`.
+    """Read responses and ratings; `names` are those of tasks, and None leaves one out.
 
     Raises
     ------
@@ -76,10 +77,10 @@ def read_rows(
         report.rules[f"{key}: mapped to its scale from {used_range}"] += 1
     if is_short(source.head):
         report.warnings.append(LACKING)
-    for content in TaskReader(source, options).contents(tasks(source, options)):
+    for content in TaskReader(source, options, names).contents(tasks(source, options)):
         if isinstance(content, Fault):
             yield content
-        elif content.number not in without:
+        elif names.get(content.number, "") is not None:
             yield from export.rows(content)
     for (scorer, construct), typed in export.typed.items():
         report.warnings += [
@@ -94,21 +95,21 @@ def read_rows(
 
 def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
     """Refuse to take kinds of annotations that the file does not have."""
-    short = " JSON_MIN, CSV and TSV do not state it." if is_short(source.head) else ""
+    short, instead = " JSON_MIN, CSV and TSV do not state it.", ", or export the project as JSON"
+    if not is_short(source.head):
+        short = instead = ""
     faults = [
         Fault(
             f"no annotation of this file is of the kind {kind}.{short}",
-            f"Leave out --annotations {kind}={taken}"
-            + (", or export the project as JSON." if short else "."),
+            f"Leave out --annotations {kind}={taken}{instead}.",
         )
         for kind, taken in options.annotations.items()
         if not (found.predictions if kind == PREDICTED else found.kinds[kind])
     ]
     if not found.annotations and found.kinds and options.declared_controls and not faults:
         # Otherwise the faults would be about the controls, of which none has a value.
-        faults.append(
-            Fault(f"{_all_left_out(found)}.", "Give this option, or leave out --control.")
-        )
+        remedy = "Give this option, or leave out --control."
+        faults.append(Fault(f"{_all_left_out(found)}.", remedy))
     if faults:
         raise InputError(source.path.name, faults)
 
@@ -121,7 +122,8 @@ def _all_left_out(found: Inventory) -> str:
 def _no_ratings(annotations: int, found: Inventory, controls: MappedControls) -> str:
     """Return why an export has no ratings."""
     if not annotations:
-        return "its tasks have no annotations"
+        used = " that can be used" if found.annotations or found.kinds else ""
+        return f"its tasks{used} have no annotations"
     if not found.annotations and found.kinds:
         return _all_left_out(found)
     if controls.controls and not any(control.rates for control in controls.controls.values()):
@@ -159,7 +161,7 @@ class _Export:
     typed: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     """Scorer and construct to the values that were typed into a field."""
     _lines: dict[str, str] = field(default_factory=dict)
-    """Why annotations are unreadable, to how they are counted."""
+    """Why annotations or predictions are unreadable, to how they are counted."""
 
     def rows(self, content: TaskContent) -> Rows:
         """Yield the responses and the values of a task."""
@@ -223,6 +225,12 @@ class _Export:
             other = latest.get(scorer[:2])
             if other is not None:
                 report.left_out[EARLIER_PREDICTIONS if by_model else SUPERSEDED] += 1
+                for one in (one for one in (other[1], read) if one.unread_time is not None):
+                    problem = f"of the annotations of {scorer.scorer!r} the latest counts, but the "
+                    problem += f"time of annotation {one.number} cannot be read: {one.unread_time}."
+                    remedy = "Write it as in 2026-01-31T09:30:00Z, or remove the other annotations."
+                    yield Fault(f"task {task['id']}: {problem}", remedy, record.number)
+                    return
             if other is None or other[1].recency < read.recency:
                 latest[scorer[:2]] = scorer, read
         yield from latest.values()
@@ -234,8 +242,8 @@ class _Export:
         if isinstance(read, str):
             # One line for each reason, with the first place.
             place = f"such as in row {content.record.number}, task {content.number}"
-            told = f"unreadable annotations: {read}, {place}"
-            return "unreadable predictions" if by_model else self._lines.setdefault(read, told)
+            told = f"unreadable {'predictions' if by_model else 'annotations'}: {read}"
+            return self._lines.setdefault(told, f"{told}, {place}")
         if by_model:
             model = storable_text(str(raw.get("model_version") or "")).strip()
             return _Scorer(model, "judge", CHANNEL) if model else NO_MODEL
@@ -252,20 +260,19 @@ class _Export:
 
     def _count_invalid(self, annotation: Annotation) -> None:
         """Count the values that become missing, and what belongs to no construct."""
+        report = self.source.report
         for invalid in annotation.invalid:
             name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
             control = self.controls.controls.get(name)
             if invalid.construct_key is not None:
                 if invalid.value is not None:
-                    self.source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+                    report.rules[f"a value treated as missing: {invalid.reason}"] += 1
             elif name == invalid.reason:
-                self.source.report.left_out[name] += 1
-            elif control is None or control.rates:
-                self.source.report.left_out[f"results of the control {name!r}"] += 1
+                report.left_out[name] += 1
             else:
-                self.source.report.left_out[
-                    f"results of the control {name!r}, which gives {control} rather than numbers"
-                ] += 1
+                odd = control is not None and not control.rates
+                what = f", which gives {control} rather than numbers" if odd else ""
+                report.left_out[f"results of the control {name!r}{what}"] += 1
 
     def _values(self, content: TaskContent, annotation: Annotation, scorer: _Scorer) -> Rows:
         """Yield a row for each answer of an annotation, and for each missing one."""
@@ -304,16 +311,14 @@ class _Export:
                 parts = list(answer.places())
                 problem = next((part for part in parts if isinstance(part, str)), None)
                 if problem is not None:
-                    yield Fault(
-                        f"task {annotation.task}: a label of {answer.construct_key} {problem}.",
-                        "Correct it, or leave the label out with --control LABEL=.",
-                        content.cells.number,
+                    problem = (
+                        f"task {annotation.task}: a label of {answer.construct_key} {problem}."
                     )
+                    remedy = "Correct it, or leave the label out with --control LABEL=."
+                    yield Fault(problem, remedy, content.cells.number)
                     return
                 if not parts:
-                    self.source.report.rules[
-                        "an annotation without labels read as no sentence marked"
-                    ] += 1
+                    self.source.report.rules[NOTHING_MARKED] += 1
                 marks = tuple(part for part in parts if isinstance(part, MarkedPart))
                 fields = {**rated._asdict(), "scorer": scorer.scorer}
                 yield from content.cells.row(MarksRow, **fields, **construct, marks=marks)

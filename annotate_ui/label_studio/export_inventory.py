@@ -25,6 +25,7 @@ from study.errors import Fault, InputError, StudyError
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
+from study.text import abbreviate
 
 LABELS = "labels"
 _RATING = {"number", "rating"}
@@ -33,6 +34,8 @@ STARS = (1, 5)
 """Default range of stars in Label Studio."""
 # Choices that a description lists.
 _SHOWN = 12
+_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
+"""Their results are of the type of the same name in small letters."""
 
 
 @dataclass(slots=True)
@@ -110,8 +113,8 @@ class Inventory:
 
     controls: dict[str, ExportControl] = field(default_factory=dict)
     """By name, in the order of the file."""
-    users: dict[int, None] = field(default_factory=dict)
-    """In the order of the file."""
+    users: dict[int, str | None] = field(default_factory=dict)
+    """User to their e-mail address, if the file has it, in the order of the file."""
     kinds: Counter[str] = field(default_factory=Counter)
     """Number of annotations of each kind of `reasons.kinds_of`, whether they count or not."""
     annotations: int = 0
@@ -127,13 +130,14 @@ def read_inventory(
     Raises
     ------
     InputError
-        Records of a short form cannot be read: without them it has other controls and users.
+        Records of a short form cannot be read: without them it has other controls and users. Or a
+        result has no type.
     """
     inventory = Inventory()
     faults: list[Fault] = []
     for record in tasks(source, options):
         if not isinstance(record, Record):
-            faults.append(record)
+            faults += [record] if is_short(source.head) else []
             continue
         predictions = predictions_of(record.cells)
         inventory.predictions += len(predictions)
@@ -141,8 +145,9 @@ def read_inventory(
         for annotation in (*dicts(record.cells.get("annotations")), *dicts(taken)):
             inventory.kinds.update(kinds_of(annotation))
             if left_out_as(annotation, options.annotations) is None:
-                _add(inventory, record, annotation, names_a_pair(record.cells, options))
-    if faults and is_short(source.head):
+                pair = names_a_pair(record.cells, options)
+                faults += _add(inventory, record, annotation, pair)
+    if faults:
         raise InputError(source.path.name, faults)
     for name, control in (stated or {}).items():
         used = inventory.controls.setdefault(name, control)
@@ -155,22 +160,29 @@ def read_inventory(
 
 def _add(
     inventory: Inventory, record: Record, annotation: Mapping[str, Any], compares_pairs: bool
-) -> None:
-    """Add an annotation that counts."""
+) -> Iterator[Fault]:
+    """Add an annotation that counts; yield what is wrong with it."""
     inventory.annotations += 1
-    user = as_integer(user_number(annotation.get("completed_by")))
+    account = annotation.get("completed_by")
+    user = as_integer(user_number(account))
     if user is not None:
-        inventory.users[user] = None
+        address = account.get("email") if isinstance(account, dict) else None
+        known = isinstance(address, str) and address.strip().casefold()
+        inventory.users[user] = known or inventory.users.get(user)
     for result in dicts(annotation.get("result")):
         if "from_name" not in result:
             continue  # A relation between results has no control.
-        name, value = str(result["from_name"]), result.get("value")
+        name, value, kind = str(result["from_name"]), result.get("value"), result.get("type")
+        if not isinstance(kind, str | None):
+            problem = f"a result of the control {name!r} has the type {abbreviate(kind)}, no text."
+            yield Fault(problem, "Export the project again.", record.number)
+            continue
         control = inventory.controls.setdefault(name, ExportControl())
-        control.types.add(str(result.get("type")))
+        control.types.add(str(kind))
         control.compares_pairs = control.compares_pairs or compares_pairs
         # The place of a region is in the value, the index of an item next to it.
         around = {*value, *(result.keys() & {"item_index"})} if isinstance(value, dict) else set()
-        if control.region is None and result.get("type") in _VALUES and around - _VALUES:
+        if control.region is None and kind in _VALUES and around - _VALUES:
             control.region = record.number, record.cells.get("id")
         if annotation.get("was_cancelled") is not True:
             number, buckets = number_in(value), groups_of(value).keys() - {UNPLACED, name}
@@ -178,10 +190,6 @@ def _add(
                 control.numbers.append((record.number, float(number)))
             labels = [*choice_labels(value), *text_labels(value), *sorted(buckets)]
             control.labels += [(record.number, label) for label in labels]
-
-
-_TAGS = {"Number", "Rating", "Choices", "Pairwise", "Ranker", "TextArea", "Labels"}
-"""Their results are of the type of the same name in small letters."""
 
 
 def stated_controls(xml: str) -> dict[str, ExportControl]:

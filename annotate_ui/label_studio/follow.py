@@ -26,7 +26,7 @@ from annotate_ui.label_studio.projects import (
     stored_projects,
 )
 from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
-from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.results import Followed
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from annotate_ui.label_studio.users import Raters
 from study.errors import Fault, StudyError
@@ -36,7 +36,7 @@ from study.importing.import_store import lock_imports, store_rows
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.source import RecordSource
-from study.importing.rows import ResponseRow
+from study.importing.rows import ResponseRow, Rows
 from study.importing.value_store import Replaced
 from study.schema import digest
 from study.schema.tables import imported_files, raters as rater_table
@@ -46,6 +46,7 @@ IMPORTER = "label_studio"
 OTHER_TEXTS = (
     "tasks whose id or system has another text in the study; values that came from them stay"
 )
+ANOTHER_TASK = "a task with another text than its number had before, read as another task"
 NOT_IN_STUDY = "values of responses that are not in the study"
 
 
@@ -101,7 +102,7 @@ def follow(
     raters: Mapping[int, str] | None = None,
     confirm_new_raters: ConfirmNewRaters | None = None,
     progress: Advance = unseen,
-) -> Pulled:
+) -> Followed:
     """Import the projects of a server that a study follows, and one more.
 
     Responses are imported from the tasks, or matched with those of the study. Each project's
@@ -143,7 +144,7 @@ def follow(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
                 "number in its address."
             )
-        result = Pulled(server.url)
+        result = Followed(server.url)
         projects: list[_Project] = []
         for step, (n, used) in enumerate(wanted.items(), 1):
             try:
@@ -197,76 +198,77 @@ def _store(
     people: Raters,
     project: _Project,
     stored: StoredProject | None,
-    result: Pulled,
+    result: Followed,
 ) -> None:
     """Import a project; its answers replace those of its earlier imports."""
     connection, report, found = people.connection, project.source.report, project.found
-    following = _STORED_OPTIONS.dump_python(project.options, mode="json")
-    values: dict[str, Any] = {"controls": {}, "following": following}
-    if found is None:
-        store_project(connection, study, server, project.number, stored, values)
-        return
-    # Users who do not count or were erased are left out. The values of a rater who left stay.
-    codes, gone = dict.fromkeys(map(str, found.users), ""), set[str]()
-    t = rater_table
-    for user in project.users:
-        rater = people.rater_of(user)
-        code = connection.execute(select(t.c.code).where(t.c.id == rater)).scalar()
-        if rater in people.left:
-            gone.add(str(code))
-        elif code is not None:
-            codes[str(user)] = code
-    project = project._replace(form=replace(project.form, raters=codes))
-    versions = study.construct_versions(connection)
-    reading = MappedControls(project.source, found.controls, project.form, versions)
-    values["controls"] = reading.reader.controls
+    values: dict[str, Any] = {"controls": {} if stored is None else stored.controls}
+    values["following"] = _STORED_OPTIONS.dump_python(project.options, mode="json")
+    rows: Rows = iter(())
+    kept, gone = set[int](), set[str]()
+    if found is not None:
+        # Users who do not count or were erased are left out. The values of a rater who left stay.
+        codes = dict.fromkeys(map(str, found.users), "")
+        for user in project.users:
+            own = rater_table.c.id == (rater := people.rater_of(user))
+            code = connection.execute(select(rater_table.c.code).where(own)).scalar()
+            if rater in people.left:
+                gone.add(str(code))
+            elif code is not None:
+                codes[str(user)] = code
+        project = project._replace(form=replace(project.form, raters=codes))
+        versions = study.construct_versions(connection)
+        reading = MappedControls(project.source, found.controls, project.form, versions)
+        values["controls"] = reading.reader.controls
+        names, kept = _other_texts(people, project)
+        report.left_out.update(OTHER_TEXTS for name in names.values() if name is None)
+        report.rules.update(ANOTHER_TASK for name in names.values() if name is not None)
+        rows = read_rows(project.source, project.form, found, reading, names)
+        stated = reading.stated_ranges().items()
+        result.ranges |= {f"{project.number}/{name}": words for name, words in stated}
     key = store_project(connection, study, server, project.number, stored, values)
-    others, kept = _other_texts(people, project)
-    if others:
-        report.left_out[OTHER_TEXTS] += len(others)
     t = imported_files
     earlier = connection.execute(select(t.c.id, t.c.options).where(t.c.importer == IMPORTER))
     ours = frozenset(row.id for row in earlier if row.options.get("followed_project") == key)
-    record = {
-        "name": project.source.path.name,
-        "sha256": project.source.sha256,
-        "importer": IMPORTER,
-        "options": {
-            "followed_project": key,
-            "allow_unmatched": True,
-            "revise": False,
-            "conflicts_as_repeats": True,
-        },
-    }
-    rows = read_rows(project.source, project.form, found, reading, others)
+    if found is None and not ours:
+        return
+    options = {"followed_project": key, "allow_unmatched": True, "revise": False}
+    options["conflicts_as_repeats"] = True
+    place = {"name": project.source.path.name, "sha256": project.source.sha256}
+    record = {**place, "importer": IMPORTER, "options": options}
     replaced = Replaced(ours, lambda response, scorer: response in kept or scorer in gone)
     store_rows(connection, study, rows, record, report, repeated=bool(ours), replaced=replaced)
     if report.unmatched:
         report.left_out[NOT_IN_STUDY] += report.unmatched_rows
-    stated = reading.stated_ranges().items()
-    result.ranges |= {f"{project.number}/{name}": words for name, words in stated}
-    result.add(report, found.annotations)
+    result.add(report, 0 if found is None else found.annotations)
 
 
-def _other_texts(people: Raters, project: _Project) -> tuple[set[int], set[int]]:
-    """Return the tasks whose ids have another content in the study, and the responses of these."""
-    existing = ExistingContent(people.connection)
-    source = RecordSource(project.source.path)
-    tasks: set[int] = set()
+def _other_texts(people: Raters, project: _Project) -> tuple[dict[int, str | None], set[int]]:
+    """Return the tasks that have another content in the study, and the responses of some.
+
+    A task whose number is its name is another task now, and gets a name with a digest of its
+    content. One whose own id or system has another content is left out (None), and the answers on
+    its response stay.
+    """
+    existing, source = ExistingContent(people.connection), RecordSource(project.source.path)
+    names: dict[int, str | None] = {}
     responses: set[int] = set()
-    for content in TaskReader(source, project.form).contents(source.records()):
-        for located in () if isinstance(content, Fault) else content.rows:
-            if isinstance(located, Fault) or not isinstance(located.row, ResponseRow):
-                continue
-            named, differs = _compared(existing, located.row)
-            if differs and isinstance(content, TaskContent):
-                tasks.add(content.number)
-                responses |= named
-    return tasks, responses
+    for is_named in (False, True):
+        for task in TaskReader(source, project.form, names).contents(source.records()):
+            located = [] if isinstance(task, Fault) else task.rows
+            rows = [one.row for one in located if not isinstance(one, Fault)]
+            compared = [_compared(existing, row) for row in rows if isinstance(row, ResponseRow)]
+            if isinstance(task, TaskContent) and any(differs for _, _, differs in compared):
+                content = digest(*(content for _, content, _ in compared)).hex()[:8]
+                names[task.number] = None if is_named else f"{task.name}-{content}"
+                responses.update(*(named for named, *_ in compared if is_named))
+        if not names:
+            break
+    return names, responses
 
 
-def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bool]:
-    """Return the responses of a row's id and system, and whether one has another content."""
+def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bytes, bool]:
+    """Return the responses of a row's id and system, its content, and whether one has another."""
     text = digest(row.query.encode())
     passages = [passage.text for passage in row.passages if passage.text.strip()]
     content = digest(row.response.encode(), *(digest(text.encode()) for text in passages))
@@ -278,6 +280,7 @@ def _compared(existing: ExistingContent, row: ResponseRow) -> tuple[set[int], bo
     named = {response for response in (own, by_system) if response is not None}
     stored = [existing.responses[response] for response in named]
     differs = query is not None and existing.queries[query].text != text
-    return named, differs or any(
+    differs = differs or any(
         (existing.queries[other.query].text, other.content) != (text, content) for other in stored
     )
+    return named, text + content, differs

@@ -51,6 +51,25 @@ _LAYOUT = (
     "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
     ".ccrs-questions { flex: none; position: static; max-height: none; } }"
 )
+NOTHING_TO_MARK = "No sentence to mark"
+# Label Studio accepts these as names of controls and preserves them in exports.
+_CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+_ENDINGS = ("_flags", "_marks", "_unmarked")
+_RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
+# A scale with more points is typed as a number.
+_MOST_POINTS = 11
+Controls = dict[str, dict[str, Any]]
+_NUMBERS = (
+    "Look at every number before you submit. A number field loses a minus sign that is typed "
+    "first, and a zero right after the decimal point: type the other digits, then insert the sign "
+    "or zero. A comma is dropped as well: write 7.5, since 7,5 becomes 75. Write 100, not 1e2. In "
+    "a field, the arrow keys up and down change the number."
+)
+_MARKS = (
+    "To mark sentences of the response, click the label, then select the text; repeat this for "
+    "each part. Delete a mark by selecting it and pressing Backspace. If there is nothing to mark, "
+    f"tick {NOTHING_TO_MARK}."
+)
 
 
 def header(view: Element, text: str, size: int = 6) -> None:
@@ -64,18 +83,6 @@ def plain_text(text: str) -> str:
     `$` is replaced by a similar character, since it begins the name of a field in Label Studio.
     """
     return " ".join(_NOT_IN_XML.sub("�", text).split()).replace("$", "＄")
-
-
-NOTHING_TO_MARK = "No sentence to mark"
-
-# Label Studio accepts these as names of controls and preserves them in exports.
-_CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
-_ENDINGS = ("_flags", "_marks", "_unmarked")
-_RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
-# A scale with more points is typed as a number.
-_MOST_POINTS = 11
-
-Controls = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -190,19 +197,6 @@ def control_name(key: str) -> str:
     if _CONTROL_NAME.fullmatch(key) and not ours:
         return key
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"
-
-
-_NUMBERS = (
-    "Look at every number before you submit. A number field loses a minus sign that is typed "
-    "first, and a zero right after the decimal point: type the other digits, then insert the sign "
-    "or zero. A comma is dropped as well: write 7.5, since 7,5 becomes 75. Write 100, not 1e2. In "
-    "a field, the arrow keys up and down change the number."
-)
-_MARKS = (
-    "To mark sentences of the response, click the label, then select the text; repeat this for "
-    "each part. Delete a mark by selecting it and pressing Backspace. If there is nothing to mark, "
-    f"tick {NOTHING_TO_MARK}."
-)
 
 
 def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) -> str:

@@ -24,6 +24,7 @@ from study.types import Sees
 
 TaskKey = tuple[int, frozenset[str]]
 """The response of a task, and the constructs that it asks for."""
+NOT_FOUND = 404
 
 
 def study_name(connection: Connection) -> str:
@@ -113,9 +114,6 @@ def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
                 this = (t.c.project_id == project.id) & (t.c.external_id == str(number))
                 connection.execute(delete(t).where(this))
     return len(numbers)
-
-
-NOT_FOUND = 404
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,15 @@ from sqlalchemy import select
 
 from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader, typed_constructs
-from annotate_ui.label_studio.annotations import Annotation, Given, InvalidValue, likely_commas
+from annotate_ui.label_studio.annotations import (
+    Annotation,
+    Given,
+    InvalidValue,
+    as_integer,
+    dicts,
+    likely_commas,
+    user_number,
+)
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import StoredProject, exchange
 from annotate_ui.label_studio.results import Pulled
@@ -28,8 +36,6 @@ from study.sentences import Range
 from study.study import Study
 
 ConfirmNewRaters = Callable[[list[int], list[str]], None]
-
-
 Fetched = Sequence[tuple[StoredProject, Sequence[Annotation]]]
 """Projects with their annotations as they are on the server."""
 
@@ -77,9 +83,7 @@ def pull(
         for number, project in enumerate(on_server.present, 1):
             # Values are checked against the scales that were pushed.
             scales = {
-                row.key: Scale(
-                    min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
-                )
+                row.key: Scale(row.scale_min, row.scale_max, row.scale_step, row.scale_level)
                 for row in versions
                 if project.versions.get(row.key) == row.version
             }
@@ -124,12 +128,16 @@ def _fetched(
     annotations: list[Annotation] = []
     for task in server.export(project.number):
         result.drafts += len(task.get("drafts") or [])
-        for raw in task.get("annotations") or []:
+        for place, raw in enumerate(task.get("annotations") or [], 1):
             read = reader.read(raw, task, {})
-            if isinstance(read, str):
+            if isinstance(read, str) or read.unread_time is not None:
+                user = [as_integer(user_number(one.get("completed_by"))) for one in dicts([raw])]
+                by = f", by user {user[0]}," if any(user) else ""
+                why = read if isinstance(read, str) else f"its time is {read.unread_time}"
                 raise StudyError(
-                    f"An annotation of task {task.get('id')} of project {project.number} cannot be "
-                    f"read: {read}. Delete it in Label Studio."
+                    f"Annotation {place} in the list of task {task.get('id')} of project "
+                    f"{project.number}{by} cannot be read: {why}. Submit it again or delete it "
+                    "in Label Studio."
                 )
             if read.prefilled:
                 result.left_out[reasons.NOT_INDEPENDENT] += 1

@@ -54,8 +54,6 @@ _Group = tuple[str, str]
 """Construct, and the scorer that the file names or an empty string: the rows of a project."""
 _Task = tuple[int, dict[str, Any]]
 """A response and its row, with numbers as such."""
-
-
 # Tasks deleted in one request: a rating made between check and deletion would be lost.
 _BATCH = 250
 # Settings of [design] that only the project's own pages apply.
@@ -157,7 +155,8 @@ def _missing(
         )
     rated = {slot.id for slot in reserved if earlier.is_rated(slot)}
     due = ready(reserved, rated)
-    result.existing = sum(len(project.tasks) for project in projects)
+    # What an interrupted push had sent is in `adopted`.
+    result.existing = sum(len(project.tasks) for project in projects) - result.adopted
     result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
     result.waiting = sum(slot.stage is not None for slot in reserved) - len(due)
     result.slots = len(reserved)

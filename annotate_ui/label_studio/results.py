@@ -21,8 +21,7 @@ class _Result:
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         # `asdict` would make keys of a Counter's items.
-        counts = {name: v for name, v in vars(self).items() if isinstance(v, Counter)}
-        plain: dict[str, Any] = {name: dict(count) for name, count in counts.items()}
+        plain: Any = {name: dict(n) for name, n in vars(self).items() if isinstance(n, Counter)}
         return asdict(replace(self, **plain))
 
     def counts(self) -> list[str]:
@@ -110,8 +109,8 @@ class Rejection:
 
 
 @dataclass
-class Pulled(_Result):
-    """What was read from a server and stored: from pushed projects, or from followed ones."""
+class Followed(_Result):
+    """What was read from followed projects and stored, with the counts of their import."""
 
     annotations: int = 0
     """Annotations on the server; of projects that are followed, those that count."""
@@ -122,18 +121,6 @@ class Pulled(_Result):
     withdrawn: int = 0
     """Values that are no longer in Label Studio, or were changed to an invalid value."""
     unchanged: int = 0
-    skipped: int = reported("Of these, skipped tasks")
-    outdated: int = reported(
-        "Values of an earlier version of their construct (study.toml was edited after the push), "
-        "which are stored but not part of the score table"
-    )
-    marks: int = reported("Sets of marks on sentences that are new, edited or withdrawn")
-    drafts: int = reported("Drafts, which were left out")
-    further: int = reported(
-        "Annotations of more people than were planned for their task, which count as well"
-    )
-    edited_by_other: int = reported("Annotations that another user than their rater changed last")
-    erased: int = reported("Annotations of people who were erased from the study")
     imported: dict[str, int] = field(default_factory=dict)
     """Queries, responses and other content that came with the tasks of followed projects."""
     ranges: dict[str, str] = field(default_factory=dict)
@@ -146,12 +133,6 @@ class Pulled(_Result):
     """Projects that are no longer on the server; their values stay."""
     raters: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
-    rejected: list[Rejection] = field(default_factory=list)
-    """All values in pushed projects that cannot become ratings."""
-    rejected_new: int = 0
-    """Of the rejected values, those that no earlier pull read."""
-    doubtful: list[Rejection] = field(default_factory=list)
-    """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
     warnings: list[str] = field(default_factory=list)
 
     def add(self, report: ImportReport, annotations: int) -> None:
@@ -172,5 +153,33 @@ class Pulled(_Result):
     @property
     def stored_anything(self) -> bool:
         """Whether anything was written."""
-        values = self.new + self.changed + self.withdrawn + self.marks + self.rejected_new
-        return bool(values or self.raters or self.imported)
+        return bool(self.new + self.changed + self.withdrawn or self.raters or self.imported)
+
+
+@dataclass
+class Pulled(Followed):
+    """What was read from pushed projects and stored."""
+
+    skipped: int = reported("Of these, skipped tasks")
+    outdated: int = reported(
+        "Values of an earlier version of their construct (study.toml was edited after the push), "
+        "which are stored but not part of the score table"
+    )
+    marks: int = reported("Sets of marks on sentences that are new, edited or withdrawn")
+    drafts: int = reported("Drafts, which were left out")
+    further: int = reported(
+        "Annotations of more people than were planned for their task, which count as well"
+    )
+    edited_by_other: int = reported("Annotations that another user than their rater changed last")
+    erased: int = reported("Annotations of people who were erased from the study")
+    rejected: list[Rejection] = field(default_factory=list)
+    """All values that cannot become ratings."""
+    rejected_new: int = 0
+    """Of the rejected values, those that no earlier pull read."""
+    doubtful: list[Rejection] = field(default_factory=list)
+    """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
+
+    @property
+    def stored_anything(self) -> bool:
+        """Whether anything was written."""
+        return super().stored_anything or bool(self.marks + self.rejected_new)

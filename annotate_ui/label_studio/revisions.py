@@ -32,6 +32,15 @@ from study.types import Sees
 _SAME_MOMENT = timedelta(seconds=2)
 # Rows are written in batches of this size, which bounds memory.
 _BATCH = 2000
+# Columns in which revisions differ. The annotation is one of them: it identifies the rater once
+# their account is deleted.
+_CONTENT = (
+    *("construct_version", "external_id", "value", "ranges", "status", "reason", "comment"),
+    "flags",
+)
+# What a withdrawn revision has of the one before.
+_KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
+_READ = {"assignment_id", "construct_key", "kind", "revision", "channel", *_CONTENT, *_KEPT}
 
 
 class _Shown(NamedTuple):
@@ -96,17 +105,6 @@ class Reveals:
             "after_reveal": any(later),
             "seen_more": not fields.issubset(project.fields),
         }
-
-
-# Columns in which revisions differ. The annotation is one of them: it identifies the rater once
-# their account is deleted.
-_CONTENT = (
-    *("construct_version", "external_id", "value", "ranges", "status", "reason", "comment"),
-    "flags",
-)
-# What a withdrawn revision has of the one before.
-_KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
-_READ = {"assignment_id", "construct_key", "kind", "revision", "channel", *_CONTENT, *_KEPT}
 
 
 class EarlierAnswers:

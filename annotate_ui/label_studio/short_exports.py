@@ -19,21 +19,6 @@ from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.text import abbreviate
 
-
-def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
-    """Return the construct of each control: as mapped, else the construct of the same name.
-
-    An empty construct leaves the control out; None: the construct is unknown.
-    """
-
-    def normalized(name: str) -> str:
-        return "".join(character for character in name.lower() if character.isalnum())
-
-    by_name = {normalized(name): key for key, name in options.names.items()}
-    by_name |= {normalized(key): key for key in options.names}
-    return {name: options.controls.get(name, by_name.get(normalized(name))) for name in controls}
-
-
 _OF_ANNOTATION = {*SIGNS, "created_at", "updated_at", "agreement", "history"}
 # What a result's value contains, and the type that the full export states with it.
 _TYPES = {
@@ -52,6 +37,20 @@ LACKING = (
 )
 
 
+def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
+    """Return the construct of each control: as mapped, else the construct of the same name.
+
+    An empty construct leaves the control out; None: the construct is unknown.
+    """
+
+    def normalized(name: str) -> str:
+        return "".join(character for character in name.lower() if character.isalnum())
+
+    by_name = {normalized(name): key for key, name in options.names.items()}
+    by_name |= {normalized(key): key for key in options.names}
+    return {name: options.controls.get(name, by_name.get(normalized(name))) for name in controls}
+
+
 def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fault]:
     """Yield the tasks of an export of either form, as the full one has them."""
     if not is_short(source.head):
@@ -64,18 +63,16 @@ def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fau
         if isinstance(record, Fault) or isinstance(task, Fault):
             yield task if isinstance(task, Fault) else record
             continue
-        first = together.setdefault(record.cells.get("id"), Record(record.number, task))
+        key = _whole(record.cells.get("id")) or repr(record.cells.get("id"))
+        first = together.setdefault(key, Record(record.number, task))
         data, other = first.cells["data"], task["data"]
         # Fields that are not read may be texts that raters gave.
         fields = [n for n in {**data, **other} if options.columns.get(n, n).casefold() in read]
         differing = next((name for name in fields if data.get(name) != other.get(name)), None)
         if differing is not None:
-            yield Fault(
-                f"row {first.number} has the same id and another {differing!r}.",
-                "Export the project as JSON, where each task has its own number.",
-                record.number,
-                differing,
-            )
+            problem = f"row {first.number} has the same id and another {differing!r}."
+            remedy = "Export the project as JSON, where each task has its own number."
+            yield Fault(problem, remedy, record.number, differing)
         elif first.cells is not task:
             first.cells["annotations"] += task["annotations"]
     yield from together.values()
@@ -94,14 +91,10 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         construct = assign_constructs([name], options)[name]
         control_results = _results(name, cell, named=bool(options.controls.get(name)))
         if control_results is None and construct and not blank(cell):
-            return Fault(
-                f"the column {name!r} has {abbreviate(cell)}, which no control that rates gives in "
-                "this form.",
-                f"If it is a field of the tasks, leave it out with --control {name}=; if it is a "
-                f"choice, name its construct with --control {name}={construct}.",
-                record.number,
-                name,
-            )
+            problem = f"the column {name!r} has {abbreviate(cell)}, which no control that rates "
+            remedy = f"If it is a field of the tasks, leave it out with --control {name}=; if it "
+            remedy += f"is a choice, name its construct with --control {name}={construct}."
+            return Fault(f"{problem}gives in this form.", remedy, record.number, name)
         if control_results is None:
             data.setdefault(name, cell)
         results += control_results or []
@@ -111,7 +104,11 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         data.setdefault("item_id", cells.get("id"))
     task: dict[str, Any] = {"id": number, "data": data, "annotations": []}
     if blank(cells.get("annotation_id")):
-        return task  # It was not annotated.
+        if not results:
+            return task  # It was not annotated.
+        problem = f"it has values of {', '.join({r['from_name']: None for r in results})}, and no "
+        remedy = "Export the project again, or leave these cells empty if it was not annotated."
+        return Fault(f"{problem}annotation_id.", remedy, record.number, "annotation_id")
     made = {"result": results, "created_at": cells.get("created_at")}
     made |= {"updated_at": cells.get("updated_at"), "id": _whole(cells["annotation_id"])}
     made["completed_by"] = _whole(cells.get("annotator"))

@@ -121,8 +121,8 @@ class SlotClaims:
         self._by_response: dict[int, list[Slot]] = defaultdict(list)
         self.own: dict[tuple[int | None, TaskKey], Slot] = {}
         """The slots that have a rater, by rater and task."""
-        # Live slots come first. A rater whose slot was replaced still has that one.
-        for slot in sorted(_slots(connection), key=lambda slot: not slot.live):
+        # Live slots come first. A rater whose slot was replaced still has that one, or a further.
+        for slot in sorted(_slots(connection), key=lambda slot: (not slot.live, not slot.further)):
             self._by_response[slot.response_id].append(slot)
             if slot.rater_id is not None:
                 self.own.setdefault((slot.rater_id, slot.task_key), slot)
@@ -156,8 +156,8 @@ class SlotClaims:
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
         """Return the rater's slot, an open one, or a further one; None: none was ever planned.
 
-        A rater whose slot was replaced gets an open one, unless their slot still `has_values`;
-        without an open slot they continue in their own.
+        A rater whose slot was replaced gets an open one or a further one, unless their slot still
+        `has_values`.
         """
         own = self.own.get((rater_id, task_key))
         if own is not None and (own.live or has_values):
@@ -167,7 +167,7 @@ class SlotClaims:
         vacant = next((slot for slot in planned if slot.live and slot.rater_id is None), None)
         if vacant is not None:
             own = self._take(vacant, rater_id, keys)
-        elif own is None and planned:
+        elif planned and not (own and own.further):
             at = now()
             own = self._copy(planned[0], keys, rater_id, released_at=at, created_at=at)
             own = replace(own, live=False, further=True)

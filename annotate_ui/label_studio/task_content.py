@@ -36,16 +36,6 @@ AFTER_RESPONSE = "messages of a dialogue after the last one of the assistant, wh
 NO_ANSWER = "tasks whose dialogue has no message of an assistant"
 NO_QUESTION = "tasks whose dialogue has no question before the assistant's message"
 _ITEM_TEXTS = ("response", "answer", "text", "body")
-
-
-class ResponseName(NamedTuple):
-    """A response as a task names it: by its id, or by query and system."""
-
-    response_id: str | None
-    query_id: str | None
-    system: str | None = None
-
-
 _LACKING = {
     "preference": (
         "does not name the responses that were compared",
@@ -66,9 +56,16 @@ _LACKING = {
     ),
 }
 """Kind of control to what a task lacks for its results, and the remedy."""
-
 _Compared = tuple[str | None, str, Any, Any, Any]
 """Id of a response, name in results, number in the task, text and system."""
+
+
+class ResponseName(NamedTuple):
+    """A response as a task names it: by its id, or by query and system."""
+
+    response_id: str | None
+    query_id: str | None
+    system: str | None = None
 
 
 @dataclass
@@ -78,8 +75,8 @@ class TaskContent:
     record: Record
     """The task as it is exported."""
     cells: RecordCells
-    fields: tuple[str, ...]
-    """Names of its data."""
+    name: str
+    """The id of its response, and the beginning of compared ones, where the data have none."""
     rows: list[LocatedRow | Fault] = field(default_factory=list)
     """Responses whose texts it has, to be imported."""
     rated: ResponseName | None = None
@@ -99,21 +96,24 @@ class TaskContent:
         named = {*self.compared, *(() if self.rated is None else ("number",))}
         for kind in (kind for kind in kinds if kind not in named):
             problem, remedy = _LACKING[kind]
-            listed = quoted_names(self.fields) or "none"
+            listed = quoted_names(self.record.cells["data"]) or "none"
             problem = f"task {self.record.cells['id']} {problem}. Its fields: {listed}."
             return Fault(problem, remedy, self.record.number)
         return None
 
 
 class TaskReader:
-    """Reads the data of tasks; the caller may give their fields other names."""
+    """Reads the data of tasks; the caller may give their fields, and tasks, other `names`."""
 
-    def __init__(self, source: RecordSource, options: FormatOptions) -> None:
+    def __init__(
+        self, source: RecordSource, options: FormatOptions, names: Mapping[int, str | None] = {}
+    ) -> None:
         self._reader = Reader(source, FIELDS, families=True)
-        self._options = options
+        self._options, self._names = options, names
         self._left_out = source.report.left_out
         self._renamed: set[str] = set()
-        self._fields: dict[str, None] = {}
+        self.fields: dict[str, None] = {}
+        """Names of the data of the tasks that were read."""
 
     def contents(self, records: Iterable[Record | Fault]) -> Iterator[TaskContent | Fault]:
         """Yield the content of each task, or why it has none, but dialogues without a response.
@@ -133,8 +133,8 @@ class TaskReader:
                 yield content
         for name, meaning in self._options.columns.items():
             if name not in self._renamed:
-                listed = quoted_names(self._fields) or "none"
-                hint = nearest(name, self._fields)
+                listed = quoted_names(self.fields) or "none"
+                hint = nearest(name, self.fields)
                 yield Fault(
                     f"no task has the field {name!r}. Fields: {listed}. {hint}".rstrip(),
                     f"Correct or leave out --column {name}={meaning}.",
@@ -162,10 +162,11 @@ class TaskReader:
             remedy = "Read its ratings with ccrs label-studio pull."
             return Fault("the task was pushed by ccrs label-studio push.", remedy, record.number)
         data, unusable = self._without_dialogue(self._rename(task["data"]))
-        self._fields.update(dict.fromkeys(task["data"]))
-        identified, has_id = _identified(data, task["id"])
+        self.fields.update(dict.fromkeys(task["data"]))
+        name = self._names.get(task["id"]) or f"task-{task['id']}"
+        identified, has_id = _identified(data, name)
         cells = self._reader.cells(Record(record.number, identified))
-        content = TaskContent(record, cells, tuple(task["data"]))
+        content = TaskContent(record, cells, name)
         column = cells.column("response")
         # A response may be empty.
         has_texts = cells.has("query") and column is not None and data[column] is not None
@@ -204,14 +205,14 @@ class TaskReader:
         places = [n for n, (speaker, _) in enumerate(messages) if speaker in _ASSISTANTS]
         if not messages and data[name] != []:
             return data, None
+        others = {field: cell for field, cell in data.items() if field != name}
         if not places or places[-1] == 0:
-            return data, NO_QUESTION if places else NO_ANSWER
+            return others, NO_QUESTION if places else NO_ANSWER
         last = places[-1]
         if last + 1 < len(messages):
             self._left_out[AFTER_RESPONSE] += len(messages) - last - 1
         before = messages[:last]
         query = before[0][1] if last == 1 else "\n\n".join(f"{who}: {text}" for who, text in before)
-        others = {field: cell for field, cell in data.items() if field != name}
         return {**others, "query": query, "response": messages[last][1]}, None
 
     def _items(self, cells: RecordCells) -> Iterator[_Compared]:
@@ -233,13 +234,13 @@ class TaskReader:
         query, has_query = cells.key("query_id"), cells.has("query")
         if query is None and (text := cells.text("query")):
             # A query without an id gets the one that its text gives it.
-            query = f"q-{digest(text.encode()).hex()[:12]}"
+            query = f"q-{digest(text.encode(errors='surrogatepass')).hex()[:12]}"
         if query is None or any(
             o is None and (t is None or not has_query) for o, *_, t, _ in compared
         ):
             return
         for own, name, number, text, system in compared:
-            key = own or f"task-{content.record.cells['id']}/{number}"
+            key = own or f"{content.name}/{number}"
             content.compared.setdefault(kind, {})[name] = ResponseName(key, query)
             if text is not None and has_query:
                 named = {"response": text, "response_id": key, "system": system, "attributes": {}}
@@ -263,7 +264,8 @@ def _messages(dialogue: Any) -> list[tuple[str, str]]:
 def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     """Whether the data of a task name two responses to compare, and none to rate."""
     data = task.get("data")
-    fields = {options.columns.get(name, name).casefold() for name in data or ()}
+    names = data if isinstance(data, dict) else ()
+    fields = {options.columns.get(name, name).casefold() for name in names}
 
     def has(*meant: str) -> bool:
         return all(fields.intersection(FIELDS[field]) for field in meant)
@@ -271,7 +273,7 @@ def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
     return (has("response_a", "response_b") or has("text_a", "text_b")) and not has("response")
 
 
-def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], bool]:
+def _identified(data: Mapping[str, Any], name: str) -> tuple[dict[str, Any], bool]:
     """Return a task's data with an id of the response, and whether they identify it themselves."""
     # A blank field would hide another one that is not blank.
     names = FIELDS["response_id"]
@@ -279,4 +281,4 @@ def _identified(data: Mapping[str, Any], task: Any) -> tuple[dict[str, Any], boo
     given = {name.casefold() for name, cell in cleaned.items() if not blank(cell)}
     own, query, system = (given & {*FIELDS[n]} for n in ("response_id", "query_id", "system"))
     has_id = bool(own or (query and system))
-    return cleaned if has_id else {**cleaned, "response_id": f"task-{task}"}, has_id
+    return cleaned if has_id else {**cleaned, "response_id": name}, has_id

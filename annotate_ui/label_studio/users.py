@@ -1,6 +1,6 @@
 """Users as raters of the study; only their number and a code are stored."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -105,9 +105,11 @@ class Raters:
 
 
 def scorers_of_users(
-    users: Iterable[int], source: RecordSource, options: FormatOptions
+    users: Mapping[int, str | None], source: RecordSource, options: FormatOptions
 ) -> dict[int, str | None]:
     """Return the scorer of each user of an export; None: left out by --rater.
+
+    `users` are those of the export, with their e-mail address if it is known.
 
     Raises
     ------
@@ -126,23 +128,24 @@ def scorers_of_users(
         scorers[user] = f"{prefix}{user}"
         faults += _same_code(user, f"{prefix}{user}", options)
     numbers = [str(user) for user in users]
-    faults += [
-        Fault(
-            f"user {number} has no annotation in this file. Its users: "
-            f"{quoted_names(numbers) or 'none'}.",
-            f"Correct or leave out --rater {number}={code}; import files of different people one "
-            "by one.",
-        )
-        for number, code in options.raters.items()
-        if number not in numbers
-    ]
+    listed = quoted_names(numbers) or "none"
+    for number, code in options.raters.items():
+        if number not in numbers:
+            problem = f"user {number} has no annotation in this file. Its users: {listed}."
+            remedy = f"Correct or leave out --rater {number}={code}; import files of different "
+            faults.append(Fault(problem, f"{remedy}people one by one."))
     if faults:
         raise InputError(source.path.name, faults)
-    existing = sorted(
-        str(code)
-        for user, code in scorers.items()
-        if code in options.kinds and str(user) not in options.raters
-    )
+    for address in dict.fromkeys(filter(None, users.values())):
+        same = [user for user, other in users.items() if other == address]
+        if len(same) > 1 and not options.raters.keys() >= {*map(str, same)}:
+            listed, one = quoted_names(map(str, same)), " ".join(f"--rater {n}=CODE" for n in same)
+            source.report.warnings.append(
+                f"the users {listed} have one e-mail address and are imported as {len(same)} "
+                f"raters. If they are one person, name them with {one}."
+            )
+    unnamed = {code for user, code in scorers.items() if str(user) not in options.raters}
+    existing = sorted(map(str, unnamed & options.kinds.keys()))
     if existing:
         source.report.warnings.append(
             f"{', '.join(existing)}: the study already has values of these scorers, and the values "

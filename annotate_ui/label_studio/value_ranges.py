@@ -87,39 +87,33 @@ class NumericControl:
         """Yield a fault where the range that is used has another end than the project states."""
         if self.given is None and self.stated is not None:
             return
-        low, high = self.given or (self.scale.min, self.scale.max)
+        name, (low, high) = self.name, self.given or (self.scale.min, self.scale.max)
         for word, end, stated in zip(
             ("lowest", "highest"), (low, high), self.used.stated, strict=True
         ):
             if stated is None or stated == end:
                 continue
-            problem = (
-                f"the project states a {word} value of {stated:g} for the control {self.name!r}"
-            )
+            problem = f"the project states a {word} value of {stated:g} for the control {name!r}"
             if self.given is not None:
                 remedy = f"Correct or leave out {self._option(f'{low:g}:{high:g}')}."
                 yield Fault(f"{problem}, and --scale {end:g}.", remedy)
             else:
                 whole = f"{stated:g}:HIGH" if word == "lowest" else f"LOW:{stated:g}"
-                yield Fault(
-                    f"{problem} and no other end of its range, while {self.key} goes from "
-                    f"{self.scale.min:g} to {self.scale.max:g}.",
-                    f"Name the whole range with {self._option(whole)}.",
-                )
+                problem += f" and no other end of its range, while {self.key} goes from "
+                problem += f"{self.scale.min:g} to {self.scale.max:g}."
+                yield Fault(problem, f"Name the whole range with {self._option(whole)}.")
 
     def _unlikely_range(self) -> Iterator[Fault]:
         """Yield a fault for numbers that were probably given on another range."""
         part = self.unlikely()
         if part is not None:
             within, scale = self._within(self.scale), self.scale
-            yield Fault(
-                f"all {len(within)} values of the control {self.name!r} are between {part[0]:g} "
-                f"and {part[1]:g}, while {self.key} goes from {scale.min:g} to {scale.max:g}.",
-                "If they were given on another range, name it with "
-                f"{self._option('LOW:HIGH')}; if they are on the construct's, with "
-                f"{self._option(f'{scale.min:g}:{scale.max:g}')}.",
-                within[0][0],
-            )
+            problem = f"all {len(within)} values of the control {self.name!r} are between "
+            problem += f"{part[0]:g} and {part[1]:g}, while {self.key} goes from {scale.min:g} to "
+            remedy = "If they were given on another range, name it with "
+            remedy += f"{self._option('LOW:HIGH')}; if they are on the construct's, with "
+            remedy += f"{self._option(f'{scale.min:g}:{scale.max:g}')}."
+            yield Fault(f"{problem}{scale.max:g}.", remedy, within[0][0])
 
     def _off_grid(self, source: Scale) -> Iterator[Fault]:
         within, step = self._within(source), self.scale.step
@@ -132,13 +126,12 @@ class NumericControl:
         # Single values off the grid become missing values, each with its reason.
         if missed and (not fits or 2 * len(missed) > len(within)):
             row, problem = missed[0]
-            yield Fault(
-                f"values of the control {self.name!r} are not points of {self.key}: {problem}.",
-                f"Correct {self._option('LOW:HIGH')}, give {self.key} a scale in study.toml "
-                "that has these points (or no step), or leave out the control with "
-                f"{option('control', self.name)}.",
-                row,
+            problem = (
+                f"values of the control {self.name!r} are not points of {self.key}: {problem}."
             )
+            remedy = f"Correct {self._option('LOW:HIGH')}, give {self.key} a scale in study.toml "
+            remedy += "that has these points (or no step), or leave out the control with "
+            yield Fault(problem, f"{remedy}{option('control', self.name)}.", row)
 
     def _unknown_stars(self) -> Iterator[Fault]:
         (low, high), name = STARS, self.name

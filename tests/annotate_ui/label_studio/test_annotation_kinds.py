@@ -108,7 +108,7 @@ def test_predictions_are_taken_as_a_judge(study: Study, tmp_path: Path) -> None:
     for left_out in (
         "predictions without a model_version, which names the judge (1)",
         "predictions of a task that the same model predicted again later (1)",
-        "unreadable predictions (1)",
+        "unreadable predictions: no number (id), such as in row 2, task 2 (1)",
     ):
         assert left_out in done.output
     assert "predictions, which are not made by people" not in done.output

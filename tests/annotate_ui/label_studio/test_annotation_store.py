@@ -188,9 +188,10 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study, server: A
     # The further rater has the place now: nobody else is asked for it.
     assert (done.new, done.withdrawn, done.further, done.rejected) == (0, 1, 0, [])
     assert push(study, server).tasks == 0
-    # A returning rater continues where they were; no value is lost.
+    # A returning rater is a further one; no value is lost.
     server.annotate(project.number, task, 5, "11:00", QR=71)
-    assert pull(study, server).changed == 1
+    done = pull(study, server)
+    assert (done.new, done.changed, done.further) == (1, 0, 1)
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "ls-5", "QR")] == [70.0, None, 71.0]
 

@@ -92,7 +92,10 @@ def test_a_dialogue_without_a_response_is_left_out_and_counted(
     assert "--column" not in described.output
     summary = import_file(study, path)
     assert summary.left_out[why] == 1
+    assert "not used" not in " ".join(summary.lines())
     assert study.score_table()["value"].tolist() == [20]
     with pytest.raises(InputError, match=f"no task can be used: {why}, such as task 1") as refused:
         import_file(study, written(tmp_path, of(1, messages=messages), of(2, messages=messages)))
     assert remedy in str(refused.value)
+    described = CliRunner().invoke(cli, ["doctor", str(tmp_path / "export.json")])
+    assert "fields      messages" in described.output

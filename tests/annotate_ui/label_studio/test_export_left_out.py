@@ -10,6 +10,7 @@ from annotate_ui.label_studio.reasons import PREDICTIONS
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
+from study.text import abbreviate
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
 
 NO_RATING = "the export has no ratings"
@@ -84,8 +85,11 @@ def test_a_query_may_be_number_zero(study: Study, tmp_path: Path) -> None:
         ({"completed_by": "anna"}, "completed_by is not the number of a user"),
         ({"result": 7}, "result is not a list of results"),
         ({"result": [7]}, "result is not a list of results"),
+        ({"completed_by": {"email": "x"}}, "completed_by is not the number of a user"),
+        ({"was_cancelled": "true"}, "was_cancelled is neither true nor false"),
+        ({"ground_truth": "true"}, "ground_truth is neither true nor false"),
     ],
-    ids=["nobody", "name", "no-list", "no-result"],
+    ids=["nobody", "name", "no-list", "no-result", "address", "cancelled", "truth"],
 )
 def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
     study: Study, tmp_path: Path, change: dict[str, Any], reason: str
@@ -95,6 +99,18 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
     reported = f"unreadable annotations: {reason}, such as in row 2, task 2"
     assert done.left_out == {reported: 1}
     assert study.score_table()["value"].tolist() == [9]
+
+
+def test_predictions_that_cannot_be_read_are_counted_with_their_reason(
+    study: Study, tmp_path: Path
+) -> None:
+    predicted = {**annotation(1, None, QR=5), "model_version": "m"}
+    unnumbered = {key: value for key, value in predicted.items() if key != "id"}
+    tasks = [{**task(1), "predictions": [predicted, unnumbered]}, task(2, annotation(2, 5, QR=90))]
+    kinds = {"predictions": "judge"}
+    done = import_file(study, written(tmp_path, *tasks), annotations=kinds, ranges={"QR": (0, 100)})
+    reason = "unreadable predictions: no number (id), such as in row 1, task 1"
+    assert done.left_out == {reason: 1}
 
 
 def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> None:
@@ -107,8 +123,8 @@ def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "when",
-    [{}, {"created_at": "2026-01-01 10:00:00"}, {"created_at": 7, "updated_at": None}],
-    ids=["none", "no-zone", "no-text"],
+    [{}, {"created_at": "", "updated_at": None}],
+    ids=["none", "empty"],
 )
 def test_an_annotation_without_a_time_is_the_earlier_one(
     study: Study, tmp_path: Path, when: dict[str, Any]
@@ -123,6 +139,44 @@ def test_an_annotation_without_a_time_is_the_earlier_one(
     again = written(tmp_path, task(2, annotation(3, 5, QR=8), {**untimed, "id": 4, **when}))
     assert list(import_file(study, again).left_out.values()) == [1]
     assert sorted(study.score_table()["value"]) == [8, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-01-03T10:00:00", "2026-01-02T10:00:00"),
+        ("2026-01-03 10:00:00", "2026-01-02T10:00:00Z"),
+        ("2026-01-03T10:00:00", "2026-01-03T10:30:00+01:00"),
+    ],
+    ids=["no-zone", "space", "mixed"],
+)
+def test_a_time_without_a_zone_is_utc(
+    study: Study, tmp_path: Path, first: str, second: str
+) -> None:
+    one, two = annotation(1, 5, QR=10), annotation(2, 5, QR=90)
+    one["updated_at"], two["updated_at"] = first, second
+    import_file(study, written(tmp_path, task(1, one, two)))
+    assert study.score_table()["value"].tolist() == [10]
+
+
+@pytest.mark.parametrize("when", ["03/01/2026 10:00", 1767520800000, "yesterday", {"at": 1}, False])
+def test_a_time_that_cannot_be_read_decides_nothing(
+    study: Study, tmp_path: Path, when: Any
+) -> None:
+    untimed = {**annotation(2, 5, QR=10), "updated_at": when}
+    path = written(tmp_path, task(1, annotation(3, 6, QR=20)), task(2, untimed))
+    import_file(study, path)
+    assert sorted(study.score_table()["value"]) == [10, 20]
+    several = (task(n, annotation(2 * n, 5, QR=90), {**untimed, "id": 2 * n + 1}) for n in (3, 4))
+    with pytest.raises(InputError) as refused:
+        import_file(study, written(tmp_path, *several))
+    faults = refused.value.faults
+    assert [(fault.row, "2026-01-31T09:30:00Z" in fault.remedy) for fault in faults] == [
+        (1, True),
+        (2, True),
+    ]
+    assert faults[0].problem.startswith("task 3: of the annotations of 'ls-5' the latest counts")
+    assert f"the time of annotation 7 cannot be read: {abbreviate(when)}." in faults[0].problem
 
 
 def test_ground_truth_annotations_are_not_counted_as_raters(study: Study, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def test_marks_come_with_ratings_of_the_same_annotation(study: Study, tmp_path: 
         ({"end": 500}, "is not in the response"),
         ({"end": 500, "text": None}, "is not in the response"),
         ({"text": "opens"}, "but the response has 'closes' there"),
+        ({"text": "close\ud800"}, "but the response has 'closes' there"),
         ({"start": "/div[1]/text()[1]"}, "HTML"),
         ({"start": None}, "no place in a text"),
     ],

@@ -5,8 +5,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.export_file import USERS_LEFT_OUT
-from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
+from annotate_ui.label_studio.export_file import DRAFTS, EDITED_BY_OTHER, USERS_LEFT_OUT
+from annotate_ui.label_studio.follow import (
+    ANOTHER_TASK,
+    NOT_IN_STUDY,
+    OTHER_TEXTS,
+    FollowOptions,
+    follow,
+)
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reasons import GROUND_TRUTH, LEFT_OUT
@@ -103,6 +109,24 @@ def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
     done = follow(study, server)
     assert (done.missing_projects, done.stored_anything) == ([number], False)
     assert len(table(study)) == 2
+
+
+def test_numbers_that_only_a_pull_has_are_not_reported(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    server.give(number, task, 5, "10:00", stars={"rating": 3})["updated_by"] = 6
+    server.give(number, task, 6, "10:01")["was_cancelled"] = True
+    server.give(number, task, 7, "10:02", stars={"rating": 9})
+    server.tasks[number][task]["drafts"] = [{"id": 1}]
+    reported = follow(study, server, number, STARS).as_json()
+    absent = {"skipped", "drafts", "edited_by_other", "rejected", "rejected_new", "doubtful"}
+    absent |= {"outdated", "marks", "further", "erased"}
+    assert not absent & reported.keys()
+    assert (reported["new"], reported["left_out"][DRAFTS], reported["rules"][EDITED_BY_OTHER]) == (
+        3,
+        1,
+        1,
+    )
 
 
 def test_a_pull_that_is_killed_leaves_nothing(
@@ -234,6 +258,69 @@ def test_a_task_whose_text_is_changed_keeps_what_was_pulled(study: Study) -> Non
     server.tasks[number][task]["data"]["answer"] = "A1."
     done = follow(study, server)
     assert (done.new, done.changed, list(table(study).values())) == (1, 1, [0, 0])
+
+
+def test_values_of_a_project_without_tasks_go(any_study: Study) -> None:
+    study, server = any_study, Foreign()
+    number, (one, two) = server.make(XML, data(1), data(2))
+    server.give(number, one, 5, "10:00", stars={"rating": 5})
+    server.give(number, two, 5, "10:00", stars={"rating": 1})
+    follow(study, server, number, STARS)
+    tasks, server.tasks[number] = server.tasks[number], {}
+    done = follow(study, server)
+    assert (done.withdrawn, done.annotations) == (2, 0)
+    assert table(study) == {}
+    assert follow(study, server).stored_anything is False
+    server.tasks[number] = tasks
+    assert follow(study, server).new == 2
+    empty, _ = server.make(XML)
+    assert follow(study, server, empty, STARS).stored_anything is False
+
+
+def test_a_task_with_the_number_of_a_deleted_one_is_another_task(any_study: Study) -> None:
+    study, server = any_study, Foreign()
+    number, (task, other) = server.make(XML, data(1), data(2))
+    for of in (task, other):
+        server.give(number, of, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, STARS)
+    new = {"id": task, "annotations": [], "drafts": [], "data": data(3)}
+    server.tasks[number] = {task: new, other: server.tasks[number][other]}
+    server.give(number, task, 5, "11:00", stars={"rating": 3})
+    done = follow(study, server)
+    assert (done.new, done.withdrawn, done.unchanged) == (1, 1, 1)
+    assert (done.rules[ANOTHER_TASK], done.left_out[OTHER_TEXTS]) == (1, 0)
+    assert not [warning for warning in done.warnings if "no ratings" in warning]
+    assert {value: rater for (rater, _), value in table(study).items()} == {50: "ls-5", 100: "ls-5"}
+    (name,) = (response for (_, response), value in table(study).items() if value == 50)
+    assert name.startswith(f"task-{task}-")
+    assert follow(study, server).stored_anything is False
+    new["annotations"][0]["result"][0]["value"] = {"rating": 4}
+    assert follow(study, server).changed == 1
+    assert table(study) == {("ls-5", name): 75, ("ls-5", f"task-{other}"): 100}
+
+
+def test_compared_responses_of_a_reused_number_are_others(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(PAIRS, {"question": "Q?", "answer_a": "A.", "answer_b": "B."})
+    server.give(number, task, 5, "10:00", better={"selected": "left"})
+    follow(study, server, number, FollowOptions({"better": "AC"}))
+    server.tasks[number][task]["data"] = {"question": "R?", "answer_a": "C.", "answer_b": "D."}
+    done = follow(study, server)
+    assert (done.new, done.withdrawn, done.rules[ANOTHER_TASK]) == (1, 1, 1)
+    ((_, first, second),) = compared(study)
+    assert first.startswith(f"task-{task}-")
+    assert (first[-2:], second[-2:]) == ("/a", "/b")
+
+
+def test_the_warning_of_tasks_that_are_all_left_out_is_true(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    server.give(number, task, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, STARS)
+    server.tasks[number][task]["data"]["answer"] = "Another."
+    done = follow(study, server)
+    warning = "the export has no ratings: its tasks that can be used have no annotations."
+    assert (done.warnings, done.left_out[OTHER_TEXTS]) == ([warning], 1)
 
 
 def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:

@@ -11,6 +11,7 @@ from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
+from tests.ccrs_command import in_process
 
 
 def values(study: Study) -> list[tuple[str, Any]]:
@@ -54,9 +55,27 @@ def test_two_accounts_become_one_rater_and_no_address_is_stored(
     )
     path = written(tmp_path, task(1, first, second))
     summary = import_file(study, path, raters={"5": "anna", "6": "anna"})
+    assert not [line for line in summary.warnings if "address" in line]
     assert values(study) == [("anna", 20.0)]
     assert sum(summary.left_out.values()) == 1
     assert b"xample.org" not in (study.folder / "study.db").read_bytes()
+
+
+def test_users_with_one_address_are_named_once(study: Study, tmp_path: Path) -> None:
+    users = [{"id": n, "email": f"{'aA'[n % 2]}da@example.org"} for n in (5, 6)]
+    made = [annotation(n, user, QR=50 + n) for n, user in enumerate(users * 2, 1)]
+    others = annotation(5, {"id": 7, "email": "bo@example.org"}, QR=71), annotation(6, 8, QR=72)
+    path = written(tmp_path, task(1, *made[:2]), task(2, *made[2:], *others))
+    done = in_process("import", study.folder, path)
+    assert done.returncode == 0
+    warning = (
+        "the users 5, 6 have one e-mail address and are imported as 2 raters. If they are one "
+        "person, name them with --rater 5=CODE --rater 6=CODE."
+    )
+    assert done.stdout.count(warning) == 1
+    assert "example.org" not in done.stdout
+    assert b"xample.org" not in (study.folder / "study.db").read_bytes()
+    assert {scorer for scorer, _ in values(study)} == {"ls-5", "ls-6", "ls-7", "ls-8"}
 
 
 def test_an_address_in_place_of_a_number_is_refused(study: Study, tmp_path: Path) -> None:
@@ -65,3 +84,32 @@ def test_an_address_in_place_of_a_number_is_refused(study: Study, tmp_path: Path
                     '1,?,a,"[{""number"": 5}]",1,Ada@example.org,1\n')  # fmt: skip
     with pytest.raises(InputError, match="not the number of a user"):
         import_file(study, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"data": [1]}, "row 2: the task has no data. Export the project again."),
+        ({"data": 5}, "row 2: the task has no data. Export the project again."),
+        ({"type": {"a": 1}}, "row 2: a result of the control 'QR' has the type {'a': 1}, no text."),
+        ({"type": ["number"]}, "row 2: a result of the control 'QR' has the type ['number']"),
+        ({"question": "bad \ud800"}, "row 2, column question: contains half of a surrogate pair"),
+    ],
+    ids=["list", "number", "object-type", "list-type", "surrogate"],
+)
+def test_a_damaged_task_is_a_fault_of_its_row(
+    study: Study, tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    damaged = task(2, annotation(2, 5, QR=20))
+    if "data" in change:
+        damaged |= change
+    elif "type" in change:
+        damaged["annotations"][0]["result"][0] |= change
+    else:
+        damaged["data"] |= change
+    path = written(tmp_path, task(1, annotation(1, 5, QR=10)), damaged)
+    refused = in_process("import", study.folder, path)
+    assert refused.returncode != 0
+    assert problem in refused.stderr
+    assert "Traceback" not in refused.stderr + in_process("doctor", path).stderr
+    assert values(study) == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.follow import NOT_IN_STUDY, OTHER_TEXTS, FollowOptions, follow
+from annotate_ui.label_studio.follow import ANOTHER_TASK, NOT_IN_STUDY, FollowOptions, follow
 from study import Study
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, written
@@ -100,7 +100,9 @@ def test_a_value_of_a_response_that_is_not_in_the_study_is_counted(
     assert done.left_out[NOT_IN_STUDY] == 1
 
 
-def test_preferences_of_a_changed_task_stay(study: Study, server: Any) -> None:
+def test_preferences_of_a_task_with_another_text_are_of_other_responses(
+    study: Study, server: Any
+) -> None:
     number = server.create_project(description="", xml=XML)
     (exported,) = tasks("tie")
     server.tasks[number] = {exported["id"]: {**exported, "drafts": []}}
@@ -110,5 +112,6 @@ def test_preferences_of_a_changed_task_stay(study: Study, server: Any) -> None:
     later = server.annotate(number, exported["id"], 6, "12:00")
     later["result"] = [better("which", "B is better")]
     done = follow(study, server)
-    assert (done.new, done.withdrawn, done.left_out[OTHER_TEXTS]) == (0, 0, 1)
-    assert preferences(study) == [0.0]
+    assert (done.new, done.withdrawn, done.rules[ANOTHER_TASK]) == (2, 1, 1)
+    assert preferences(study) == [0.0, 1.0]
+    assert follow(study, server).stored_anything is False

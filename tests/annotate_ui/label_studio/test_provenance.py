@@ -1,5 +1,6 @@
 """Values that were pulled stay whose they are: two accounts, edits of study.toml."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -70,10 +71,23 @@ def test_an_annotation_that_cannot_be_read_is_named_and_nothing_is_stored(
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     server.annotate(project.number, first, 5, "10:00", QR=70)
-    server.annotate(project.number, second, 5, "10:00", QR=70)["result"] = 7
-    with pytest.raises(StudyError, match=f"annotation of task {second} .* not a list of results"):
-        pull(study, server)
+    broken = server.annotate(project.number, second, 6, "10:00", QR=70)
+    server.annotate(project.number, second, 7, "10:00", QR=70)
+    place = f"^Annotation 1 in the list of task {second} of project {project.number}, by user 6,"
+    for broken_by, problem in (
+        ({"result": 7}, "result is not a list of results. Submit it again or delete it"),
+        ({"id": None}, r"no number \(id\)"),
+        ({"updated_at": 1767520800000}, "its time is 1767520800000"),
+    ):
+        server.tasks[project.number][second]["annotations"][0] = {**broken, **broken_by}
+        with pytest.raises(StudyError, match=f"{place} cannot be read: {problem}"):
+            pull(study, server)
     assert study.score_table().empty
+    # A time without a zone is in UTC.
+    server.tasks[project.number][second]["annotations"][0] = broken
+    broken["updated_at"] = "2026-01-03 10:00:00"
+    assert pull(study, server).new == 3
+    assert revisions_of(study, "ls-6", "QR")[0].external_at == datetime(2026, 1, 3, 10, tzinfo=UTC)
 
 
 def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(

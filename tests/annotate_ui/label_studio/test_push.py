@@ -60,6 +60,39 @@ def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) ->
     assert len(server.made) == 1
 
 
+def test_tasks_of_an_interrupted_push_are_counted_once(study: Study, server: Any) -> None:
+    fill(study, queries=3, systems=2)
+    reserve(study, constructs=["QR"])
+    send = server.import_tasks
+
+    def lost(number: int, tasks: Any) -> None:
+        send(number, tasks[:4])
+        raise ServerError("lost reply", 400)
+
+    server.import_tasks = lost
+    with pytest.raises(ServerError, match="lost reply"):
+        push(study, server)
+    server.import_tasks = send
+    done = push(study, server)
+    assert (done.tasks, done.existing, done.adopted) == (6, 0, 4)
+    assert "2 tasks were sent; 0 existed already." in pushed_lines(done)
+    done = push(study, server)
+    assert (done.tasks, done.existing, done.adopted) == (0, 6, 0)
+
+
+def test_unrated_copies_of_tasks_are_deleted_by_every_push(study: Study, server: Any) -> None:
+    project = pushed(study, server, systems=2, constructs=["QR"])
+    there = server.tasks[project.number]
+    first, second = sorted(project.tasks.values())
+    _, rated = server.import_tasks(project.number, [there[first], there[second]])
+    server.annotate(project.number, rated, 5, "10:00", QR=70)
+    done = push(study, server)
+    assert (done.tasks, done.duplicates) == (0, 1)
+    assert "Unrated tasks that were on the server twice and were deleted: 1." in pushed_lines(done)
+    assert there.keys() == {first, second, rated}
+    assert push(study, server).duplicates == 0
+
+
 def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     reserve(study, constructs=["QR"])

@@ -140,6 +140,7 @@ def test_numbers_with_a_point_in_their_columns_are_read(study: Study, tmp_path: 
     [
         ({"annotator": "a@b.org"}, "'a@b.org' is not the number of a user"),
         ({"annotation_id": "first"}, "the annotation_id 'first' is not a number"),
+        ({"annotation_id": ""}, "it has values of quality, and no annotation_id. Export the"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_the_fault_and_not_the_option(
@@ -150,6 +151,13 @@ def test_a_record_that_cannot_be_read_is_the_fault_and_not_the_option(
         import_file(study, path, controls={"quality": "QR"}, ranges={"quality": (1.0, 10.0)})
     assert problem in str(caught.value)
     assert "has no result" not in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", [{"a": 1}, [1]], ids=["object", "list"])
+def test_an_id_that_is_no_number_is_a_fault(study: Study, tmp_path: Path, odd: Any) -> None:
+    path = written(tmp_path, "json", record(1, 5, quality=stars(7)) | {"id": odd})
+    with pytest.raises(InputError, match=r"row 1, column item_id: .* is not an id"):
+        import_file(study, path, controls={"quality": "QR"}, ranges={"quality": (1.0, 10.0)})
 
 
 def test_a_field_that_has_the_name_of_a_construct_is_left_out(study: Study, tmp_path: Path) -> None:

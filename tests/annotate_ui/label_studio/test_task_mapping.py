@@ -109,3 +109,35 @@ def test_a_rater_who_left_does_not_keep_a_place(study: Study, gone: str, server:
         assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
     reserve(study, constructs=["QR"])
     assert push(study, server).tasks == 0
+
+
+def test_a_rater_who_returns_after_another_took_the_place_is_a_further_one(
+    study: Study, server: Any
+) -> None:
+    project = pushed(study, server, systems=1, constructs=["QR"])
+    ((task, there),) = server.tasks[project.number].items()
+    server.annotate(project.number, task, 5, "10:00", QR=50)
+    pull(study, server)
+    there["annotations"].clear()
+    assert pull(study, server).withdrawn == 1
+    server.annotate(project.number, task, 6, "10:01", QR=60)
+    pull(study, server)
+    server.annotate(project.number, task, 5, "10:02", QR=55)
+    done = pull(study, server)
+    assert (done.new, done.changed, done.further) == (1, 0, 1)
+    done = pull(study, server)
+    assert (done.stored_anything, done.unchanged, done.further) == (False, 2, 1)
+    assert sorted(study.score_table()["value"].dropna()) == [55, 60]
+    # The further one takes the place once it is free, and comes back as a further one after that.
+    there["annotations"].pop(0)
+    assert pull(study, server).further == 0
+    assert push(study, server).tasks == 0
+    server.annotate(project.number, task, 6, "10:03", QR=61)
+    done = pull(study, server)
+    assert (done.new, done.further) == (1, 1)
+    there["annotations"].pop(1)
+    assert (pull(study, server).withdrawn, pull(study, server).further) == (1, 0)
+    server.annotate(project.number, task, 6, "10:04", QR=62)
+    assert pull(study, server).further == 1
+    assert pull(study, server).stored_anything is False
+    assert sorted(study.score_table()["value"].dropna()) == [55, 62]
