@@ -220,7 +220,7 @@ def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotat
 
 
 def _time(text: Any) -> datetime | None:
-    """Return a time that an annotation states, in UTC if it names no zone; None: it is no time."""
+    """Return a time that an annotation states, in UTC if it names no zone; None if unreadable."""
     try:
         time = datetime.fromisoformat(text)
     except (TypeError, ValueError):

@@ -299,7 +299,7 @@ class _Export:
                 query = {"query_id": first.query_id}
                 yield from content.cells.row(PreferenceRow, **query, **compared, **who, **value)
                 continue
-            assert rated is not None  # noqa: S101
+            assert rated is not None  # noqa: S101  (pairs alone have none)
             if answer.parts is None:
                 place: dict[str, Any] = {**rated._asdict(), "source": scorer.source}
                 yield from content.cells.row(ScoreRow, **place, **who, **value)

@@ -101,7 +101,7 @@ def push(
         changed = (name for name in _OF_OWN_PAGES if getattr(given, name) != getattr(default, name))
         result.ignored_settings = list(changed)
         sender = TaskSender(study, server, on_server, title or study.config.name, result, progress)
-        # Projects with an earlier version of a construct, with what nobody has touched there.
+        # Projects with an earlier version of a construct, with their untouched tasks.
         outdated: list[tuple[StoredProject, set[int]]] = []
         with study.read() as connection:
             versions = study.construct_versions(connection)

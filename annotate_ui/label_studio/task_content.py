@@ -125,7 +125,7 @@ class TaskReader:
         for record in records:
             content = record if isinstance(record, Fault) else self._read(record)
             if isinstance(content, str):
-                assert isinstance(record, Record)  # noqa: S101
+                assert isinstance(record, Record)  # noqa: S101  (a fault is no text)
                 self._left_out[content] += 1
                 unusable = unusable or (content, record)
             else:

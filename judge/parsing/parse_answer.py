@@ -360,13 +360,19 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(
-        other is None or value not in {other, other * _POINTS**2} for other in others
+        other is None or not _is_same(other, value, scale) for other in others
     ):
         return _missing("several_scores")
     reason = _why_not(score, value, answer, scale)
     if reason:
         return _missing(reason)
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
+
+
+def _is_same(other: float, value: float, scale: Scale) -> bool:
+    """Return whether another number is the same score, or its share of the scale: .75 beside 75."""
+    share = scale.min == 0 and 0 < other < 1 and scale.max >= _POINTS
+    return other == value or (share and round(other * scale.max, 6) == value)
 
 
 def _why_not(score: ScoreMatch, value: float, answer: str, scale: Scale) -> str | None:

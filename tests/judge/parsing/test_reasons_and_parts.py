@@ -84,3 +84,16 @@ def test_digits_of_a_reason_and_parts_do_not_contest_a_score(answer: str, value:
 )
 def test_another_score_a_correction_a_condition_or_a_refusal_contests_it(answer: str) -> None:
     assert parse_answer(answer, Scale()).value is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("Recall = 3/4 = 0.75.\n\nScore: 75", 75),
+        ("Recall = 0.5.\n\nScore: 75", None),
+        ("It has one fact.\n\nScore: 1\n\nIt is right.\n\nScore: 100", None),
+        ("Score: 0.75", None),
+    ],
+)
+def test_a_share_of_the_scale_is_no_other_score(answer: str, value: float | None) -> None:
+    assert parse_answer(answer, Scale(), form="rationale").value == value
