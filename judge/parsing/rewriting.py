@@ -224,11 +224,12 @@ def rewritten(text: str, names: Names) -> str:
 _ALONE = re.compile(
     r"\A(?:[-*•] +|\W{0,3}(?:(?:very |mostly |partially |partly |rather |quite )?"
     r"(?:excellent|good|fair|poor|perfect|strong|weak|high|low|moderate|average|adequate|acceptable|satisfactory|relevant|"
-    r"correct|incorrect|coherent|complete|incomplete|irrelevant))\W{0,3} ?(?:\(|[:=] ?|[-–—] ))"
+    r"correct|incorrect|coherent|complete|incomplete|irrelevant))\W{0,3} ?(?:\(|[:=] ?|[-–—] )"
+    r"(?=[1-9][0-9]|0\b))"
     r"([0-9]+(?:\.[0-9]+)?)(?: ?%|/100)?\)?\W{0,3}\Z",
     re.IGNORECASE,
 )
-"""A number behind a bullet or a grade in words: "- 61", "Poor (20)"."""
+"""A number behind a bullet or a grade in words: "- 61", "Poor (20)"; "Correct: 3" counts."""
 _LEADING_ZERO = re.compile(r"^(?P<before>[^\n0-9]{0,40})0(?P<digit>[1-9])(?=[^\w.,:/-]*$)", re.M)
 _ARROW = re.compile(
     r" ?(?:→|->|=>) ?[*_]{0,2}(?:overall|total|average|mean|final(?: score)?)[*_]{0,2} "
@@ -239,7 +240,7 @@ _ARROW = re.compile(
 _RESULT = re.compile(r"\s*\[RESULT\] *(?=[0-9])")
 """How Prometheus ends its feedback."""
 _MISSPELT = re.compile(r"\bS(?:ocre|croe|coer)\b", re.IGNORECASE)
-_TEMPLATE = re.compile(r"(?<=[:=] )[NX] ?= ?(?=[0-9])")
+_TEMPLATE = re.compile(r"(?<=[Ss]core: )[NX] ?= ?(?=[0-9])")
 """The letter of the prompt's "Score: N" before the number."""
 
 

@@ -97,3 +97,9 @@ def test_another_score_a_correction_a_condition_or_a_refusal_contests_it(answer:
 )
 def test_a_share_of_the_scale_is_no_other_score(answer: str, value: float | None) -> None:
     assert parse_answer(answer, Scale(), form="rationale").value == value
+
+
+@pytest.mark.parametrize("answer", ["Correct: 3", "Relevant: 4", "Incorrect (2)"])
+def test_small_numbers_behind_a_grade_in_words_may_be_counts(answer: str) -> None:
+    assert parse_answer(answer, Scale()).value is None
+    assert parse_answer(f"{answer.rstrip(')')}0", Scale()).value is not None
