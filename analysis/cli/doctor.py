@@ -72,7 +72,7 @@ def doctor(
         say_json(contents, diagnosis, command)
     else:
         say(source, contents, diagnosis, command)
-    if contents.unclear or (diagnosis is not None and not diagnosis.usable):
+    if contents.unclear or contents.refused or (diagnosis is not None and not diagnosis.usable):
         raise click.exceptions.Exit(1)
 
 

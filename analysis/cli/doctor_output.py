@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from analysis.cli.source_contents import SourceContents
@@ -28,6 +31,10 @@ def say(source: Path, contents: SourceContents, diagnosis: Diagnosis | None, com
         click.echo(f"\nNot recognized\n  {contents.unclear}")
         click.echo(f"\nNext:   {contents.notes[0][:1].lower()}{contents.notes[0][1:]}")
         click.echo(f"        {command}")
+        return
+    if contents.refused:
+        click.echo(f"\nA new study refuses the file\n{indent(contents.refused, '  ')}")
+        click.echo(f"\nNext:   do what these lines name, then ccrs doctor {shell_word(source)}")
         return
     for note in contents.notes:
         click.echo(f"\n{note}")
@@ -99,9 +106,10 @@ def say_json(contents: SourceContents, diagnosis: Diagnosis | None, command: str
         "form": contents.form,
         "columns": contents.columns,
         "not_recognized": contents.unclear or None,
+        "refused": contents.refused or None,
         "guessed_kinds": contents.kinds,
         "derived_from": plain(dict(contents.derived_from)),
         "diagnosis": None if diagnosis is None else plain(diagnosis.as_json()),
-        "command": command,
+        "command": None if contents.refused else command,
     }
     click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
@@ -38,6 +44,8 @@ class SourceContents(NamedTuple):
     """Scorers whose scores follow from those of others, with these."""
     unclear: str = ""
     """Why the columns are not recognized."""
+    refused: str = ""
+    """Why `ccrs import` refuses the file in a new study."""
     notes: tuple[str, ...] = ()
     """Further lines on what was recognized."""
 
@@ -225,8 +233,7 @@ def _to_import(source: RecordSource) -> SourceContents:
 
     constructs = tuple(construct.key for construct in CCRS)
     importer, _ = importer_for(source, constructs, None)
-    command = f"ccrs init my-study && ccrs import my-study {shlex.quote(str(source.path))}"
-    return SourceContents(None, importer.name, _columns(source), {}, command)
+    return _imported(source, importer.name, _columns(source))
 
 
 def _described(source: RecordSource) -> SourceContents | None:
@@ -243,10 +250,38 @@ def _described(source: RecordSource) -> SourceContents | None:
                 scales={construct.key: construct.scale for construct in CCRS},
             )
             description = importer.describe(source, options)
-            words = ("ccrs init my-study && ccrs import my-study", shlex.quote(str(source.path)))
-            command = " ".join([*words, *description.options])
-            return SourceContents(None, importer.name, description.contents, {}, command)
+            return _imported(source, importer.name, description.contents, description.options)
     return None
+
+
+#: Parts of a printed command that a user replaces.
+_TO_REPLACE = re.compile(r"=(CONSTRUCT|NUMBER|LOW:HIGH)\b|\bQUERY=")
+
+
+def _imported(
+    source: RecordSource, form: str, columns: dict[str, str], options: tuple[str, ...] = ()
+) -> SourceContents:
+    """A file to import into a study: the command, and whether a new study takes the file."""
+    words = [shlex.quote(str(source.path)), *options]
+    command = " ".join(["ccrs init my-study && ccrs import my-study", *words])
+    refused = "" if _TO_REPLACE.search(command) else _refusal(words)
+    return SourceContents(None, form, columns, {}, command, refused=refused)
+
+
+def _refusal(words: list[str]) -> str:
+    """Why `ccrs import STUDY` with these words refuses a file; empty where a study takes it."""
+    from study.cli.commands import import_
+    from study.errors import StudyError
+    from study.study import Study
+
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        Study.create(folder).close()
+        given = shlex.split(" ".join([shlex.quote(folder), *words, "--json"]))
+        try:
+            import_.main(given, standalone_mode=False)
+        except (StudyError, click.ClickException) as error:
+            return str(error)
+    return ""
 
 
 def _export(
@@ -257,11 +292,11 @@ def _export(
 
     present, name = source.head.columns, shlex.quote(str(source.path))
     layout = layout_of(present, export.module.FIELDS, lambda _: False, families=False)
-    scores, command = None, f"ccrs init my-study && ccrs import my-study {name}"
-    if export.has_ratings:
-        scores = from_file(source.path, scales, kinds, None, None, {}, understand=False).scores
-        command = f"ccrs report {name}"
-    return SourceContents(scores, export.name, _by_field(layout.columns, present), {}, command)
+    columns = _by_field(layout.columns, present)
+    if not export.has_ratings:
+        return _imported(source, export.name, columns)
+    scores = from_file(source.path, scales, kinds, None, None, {}, understand=False).scores
+    return SourceContents(scores, export.name, columns, {}, f"ccrs report {name}")
 
 
 def _with_named(

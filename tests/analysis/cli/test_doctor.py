@@ -176,3 +176,38 @@ def test_choices_alone_are_described_with_the_number_of_each(tmp_path: Path) -> 
     chosen["result"] = [result("verdict", "choices", ["4 - good"])]
     text = doctor(written(tmp_path, task(1, chosen))).output
     assert "--control verdict=CONSTRUCT\n" in text
+
+
+def test_files_that_a_study_refuses_have_its_reasons_in_place_of_the_command(
+    tmp_path: Path,
+) -> None:
+    two = [task(number, annotation(number, 5, AC=40 + number)) for number in (1, 2)]
+    pushed = task(3, annotation(3, 5, AC=43), ccrs_id="1-1")
+    listed = task(3, annotation(3, 5, AC=43)) | {"data": []}
+    known = task(3, annotation(3, 5, AC=43)) | {"data": {"response_id": "r9"}}
+    conflicting = task(3, annotation(3, 5, AC=43), question="Question 1?", response="Answer 1.")
+    for third, says in (
+        (listed, "row 3: the task has no data. Export the project again."),
+        (known, "row 3, column response_id: 'r9' is not in the study."),
+        (conflicting, "row 3: 43 for 'task-3' by 'ls-5' on AC, repeat 0, but row 1 has 41"),
+        (pushed, "ccrs label-studio pull"),
+    ):
+        path = written(tmp_path, *two, third)
+        found = doctor(path)
+        assert found.exit_code == 1, found.output
+        assert "A new study refuses the file\n" in found.output
+        assert says in found.output
+        assert "ccrs import" not in found.output
+        record = json.loads(doctor(path, "--json").stdout)
+        assert record["command"] is None
+        assert says in record["refused"]
+    path = written(tmp_path, *two)
+    assert json.loads(doctor(path, "--json").stdout)["refused"] is None
+
+
+def test_responses_that_a_study_refuses_are_no_command(tmp_path: Path) -> None:
+    responses = tmp_path / "responses.csv"
+    responses.write_text("query_id,query,system,response\nq1,Who?,a,Me\nq1,Who else?,b,You\n")
+    found = doctor(responses)
+    assert found.exit_code == 1, found.output
+    assert "q1" in found.output.partition("A new study refuses the file")[2]
