@@ -362,7 +362,9 @@ def _columns(source: RecordSource) -> dict[str, str]:
 
     names = source.head.columns
     is_responses = responses.matches(source.head)
-    fields = responses.FIELDS if is_responses else scores.fields_of_table(names).fields
+    fields = (
+        responses.fields_of(source.head) if is_responses else scores.fields_of_table(names).fields
+    )
     layout = layout_of(names, fields, lambda _: False, families=is_responses)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
     if not is_responses and not set(roles.values()) & {"construct", "value"}:

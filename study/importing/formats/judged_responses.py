@@ -40,7 +40,7 @@ class _Judged(NamedTuple):
 
 def matches(head: Head) -> bool:
     """Whether rows are queries with responses, and columns are named after judges or raters."""
-    return responses.has_responses(head) and bool(responses.named_after_scorers(head.columns))
+    return responses.has_responses(head) and bool(responses.named_after_scorers(head))
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -71,8 +71,8 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
     flat = FlatSource(source.path, source.report, source.advance)
     judged = _judged(recognized, flat, options)
     by_column = {item.column: item for item in judged}
-    responses.refuse_two_responses(flat)
-    fields = responses.fields_of(flat.head.columns)
+    responses.check_columns(flat)
+    fields = responses.fields_of(flat.head)
     reader = Reader(flat, fields, reserved=by_column.__contains__, families=True)
     reader.require("query", "response")
     seen: dict[str, int] = {}
@@ -114,8 +114,8 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
 def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOptions) -> Rows:
     """Rows with one judgment each, so that a response has several."""
     known = replace(options, kinds={**recognized.kinds, **options.kinds})
-    responses.refuse_two_responses(source)
-    response_fields = responses.fields_of(source.head.columns)
+    responses.check_columns(source)
+    response_fields = responses.fields_of(source.head)
     fields: Fields = {**response_fields, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)

@@ -1,14 +1,18 @@
 """Responses, one a row: query, response, system, passages, references."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
-from study.importing.readers.cells import blank, looks_like_number
+from study.importing.readers.cells import CellError, as_list, blank, looks_like_number
 from study.importing.readers.column_layout import Fields, apart, folded, has
+from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.value_words import best_of
 from study.importing.rows import LocatedRow, ResponseRow, Rows
 from study.importing.score_columns.names import kind_of, names_no_score
 from study.importing.score_columns.words import VALUES, WHOLE_NAMES
@@ -18,7 +22,25 @@ _DOCUMENT = ("document", "doc_id", "id", "id_")
 _TEXT = ("text", "page_content", "content", "passage", "chunk")
 # LlamaIndex has the text of a passage in an object beside its score.
 _INNER = "node"
+# Names that call the answer of a system so: a bare `answer` beside one of them was expected.
+_PREDICTED = ("prediction", "predicted_answer", "generated_answer", "model_answer", "llm_answer")
+# Names of all that a model wrote, of which a bare `answer` may be a part.
+_WRITTEN = (
+    *("generated_text", "generated_response", "model_output", "model_response", "llm_output"),
+    *("llm_response", "actual_output", "completion", "output"),
+)
+# Where SQuAD and TriviaQA have the texts of their answers.
+_OF_ANSWERS = ("text", "value")
+# Of these names, columns of numbers or verdicts have neither responses nor expected answers.
+_TEXTS = (
+    *(*_PREDICTED, *_WRITTEN, "gold_answers", "golden_answer", "golden_answers", "answers"),
+    *("best_answer", "correct_answer", "correct_answers", "expected_answer"),
+    *("expected_response", "ideal_answer", "target"),
+)
+_ANSWERS = ("answer", "answer_text")
 _CONTEXT_BESIDE = "cells of the column 'context' beside documents"
+# A text that is shorter, and no sentence, may be the title of a document.
+_PASSAGE = re.compile(r".{100}|.*[.!?。！？][\"'”»)]?\s*$", re.DOTALL)
 _EXACT = {"response", "response_text"}
 SCORERS = WHOLE_NAMES["scorer"]
 
@@ -110,8 +132,7 @@ FIELDS: Fields = {
         *("prompt", "input"),
     ),
     "response": (
-        *("response", "answer", "response_text", "answer_text", "generated_answer"),
-        *("generated_response", "actual_output", "completion", "output", "result"),
+        *("response", "answer", "response_text", "answer_text", *_PREDICTED, *_WRITTEN, "result"),
     ),
     "response_id": ("response_id",),
     "system": ("system", "model", "system_name", "model_name"),
@@ -124,6 +145,9 @@ FIELDS: Fields = {
     "references": (
         *("references", "reference", "ground_truth", "gt_answer", "ground_truths"),
         *("reference_answer", "reference_answers", "expected_output", "gold_answer"),
+        *("gold_answers", "golden_answer", "golden_answers", "answers", "best_answer"),
+        *("correct_answer", "correct_answers", "expected_answer", "expected_response"),
+        *("ideal_answer", "target"),
     ),
     "attributes": ("attributes",),
 }
@@ -131,60 +155,119 @@ FIELDS: Fields = {
 
 def matches(head: Head) -> bool:
     """Whether rows are queries with responses, and neither scores nor expected values."""
-    return has_responses(head) and not named_after_scorers(head.columns)
+    return has_responses(head) and not named_after_scorers(head)
 
 
 def has_responses(head: Head) -> bool:
     """Whether rows are queries with responses, be there judgments or not."""
-    return has(fields_of(head.columns), head.columns, "query", "response") and not (
+    return has(fields_of(head), head.columns, "query", "response") and not (
         {"construct", "value"} <= folded(head.columns)
         or {"expected", "ungrounded_answer"} & folded(head.columns)
     )
 
 
-def fields_of(columns: Iterable[str]) -> Fields:
-    """The fields of a table, as its columns together tell what some of them are.
+def fields_of(head: Head) -> Fields:
+    """The fields of a table, as its columns together, and its first row, tell what some are.
 
-    Without passages a `result` is no response, since it may be a verdict; beside others, `context`
-    has no passages, since it may be what a conversation is about.
+    `answer` is the expected answer beside a column with what the system answered (prediction), or
+    where it is a list of answers beside what a model wrote (output). A column that begins with a
+    number or a verdict has no texts. `documents` has the passages where it has sentences. Without
+    passages a `result` is no response, since it may be a verdict; beside others, `context` has no
+    passages, since it may be what a conversation is about.
     """
-    present = list(columns)
-    fields = dict(FIELDS)
+    present = folded(head.columns)
+    cells = {apart(column): cell for column, cell in head.first.items()}
+    judged = _judged(cells)
+    fields = {field: tuple(n for n in names if n not in judged) for field, names in FIELDS.items()}
     without_context = tuple(name for name in FIELDS["passages"] if name != "context")
-    if has({"passages": without_context}, present, "passages"):
+    if present & {*without_context}:
         fields["passages"] = without_context
-    elif not has(FIELDS, present, "passages") and not has(FIELDS, present, "documents"):
-        fields["response"] = tuple(name for name in FIELDS["response"] if name != "result")
-    return fields
+    elif not present & {*FIELDS["passages"]} and _are_passages(cells.get("documents")):
+        fields |= {"passages": ("documents",), "documents": ()}
+    elif not present & {*FIELDS["passages"], *FIELDS["documents"]}:
+        fields["response"] = tuple(name for name in fields["response"] if name != "result")
+    return {**fields, **_beside_an_answer(fields, cells, present)}
 
 
-def refuse_two_responses(source: RecordSource) -> None:
+def _judged(cells: Mapping[str, Any]) -> set[str]:
+    """The columns of texts that have a judgment, unless the answer is as short."""
+    if any(_is_judgment(cells.get(name)) for name in _ANSWERS):
+        return set()
+    return {name for name in _TEXTS if _is_judgment(cells.get(name))}
+
+
+def _is_judgment(cell: Any) -> bool:
+    """Whether a cell is a number or a word that people or judges give, such as correct."""
+    if isinstance(cell, str):
+        return looks_like_number(cell) or best_of([cell]) is not None
+    return isinstance(cell, bool | int | float) and not blank(cell)
+
+
+def _are_passages(cell: Any) -> bool:
+    """Whether a cell of documents has texts, and no identifiers or titles."""
+    try:
+        listed = as_list(cell)
+    except CellError:
+        return False
+    return any(isinstance(text, str) and _PASSAGE.match(text) for text in listed)
+
+
+def _beside_an_answer(fields: Fields, cells: Mapping[str, Any], present: set[str]) -> Fields:
+    """The fields response and references where an `answer` is the one that was expected."""
+    named = [name for name in fields["response"] if name in present and name != "result"]
+    answers = [name for name in named if name in _ANSWERS]
+    given = [name for name in named if name not in answers]
+    if len(answers) != 1 or len(given) != 1 or given[0] in _EXACT:
+        return {}
+    listed = isinstance(cells.get(answers[0]), list | dict)
+    if (given[0] not in _PREDICTED and not listed) or present & {*fields["references"]}:
+        return {}
+    return {"response": (given[0],), "references": (*fields["references"], answers[0])}
+
+
+def check_columns(source: RecordSource) -> None:
     """Refuse a table with an answer and an output, of which one may be the expected answer.
+
+    Where it is known to be, a line says so. Refused is also a column that begins with a verdict or
+    a number and goes on with texts.
 
     Raises
     ------
     InputError
         Two columns are called as a response is, and none is called response.
     """
-    names = FIELDS["response"]
-    found = {apart(column): column for column in source.head.columns if apart(column) in names}
-    if not found.keys() & _EXACT and len(found.keys() - {"result"}) > 1:
-        columns = [found[name] for name in names if name in found and name != "result"]
+    fields = fields_of(source.head)
+    names = {*fields["response"]} - {"result"}
+    found = {apart(column): column for column in source.head.columns}
+    if found.keys() & {*_ANSWERS} & names:
+        unread = [column for name, column in found.items() if name in _TEXTS and name not in names]
+        rows = [row.cells for row in islice(source.peeked(), 100) if isinstance(row, Record)]
+        texts = {c for c in unread for row in rows if not _is_judgment(row.get(c) or 0)}
+        names |= {apart(column) for column in texts}
+    if not found.keys() & _EXACT and len(found.keys() & names) > 1:
+        columns = [found[name] for name in FIELDS["response"] if name in found.keys() & names]
         problem = f"the columns {quoted_names(map(repr, columns))} may each have the response."
         remedy = (
             "Rename the one with the system's response to response, and one with the expected "
             "answer to reference."
         )
         raise InputError(source.path.name, [Fault(problem, remedy, 1)])
+    if expected := [
+        column for name, column in found.items() if name in _ANSWERS and name not in names
+    ]:
+        source.report.warnings.append(
+            f"the column {expected[0]!r} has the expected answers (references), since "
+            f"{found[fields['response'][0]]!r} has those of the system."
+        )
 
 
-def named_after_scorers(columns: Iterable[str]) -> list[str]:
+def named_after_scorers(head: Head) -> list[str]:
     """Return the columns whose names say that they have the scores of a judge or rater.
 
     So do a column of scorers and one of values together.
     """
-    present = list(columns)
-    known = {name for names in FIELDS.values() for name in names}
+    present = list(head.columns)
+    known = {name for names in fields_of(head).values() for name in names}
     found = [
         column
         for column in present
@@ -203,8 +286,8 @@ def missing_columns(head: Head) -> list[tuple[str, ...]]:
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
-    refuse_two_responses(source)
-    reader = Reader(source, fields_of(source.head.columns), families=True)
+    check_columns(source)
+    reader = Reader(source, fields_of(source.head), families=True)
     reader.require("query", "response")
     examples: dict[str, set[str]] = {}
     texts: set[str] = set()
@@ -234,6 +317,15 @@ def _may_be_id(passage: str) -> bool:
     return passage.isascii() and len(passage.split()) == 1
 
 
+def _references(cells: RecordCells) -> list[Any]:
+    """The expected answers: a text, a list, or an object with them as SQuAD or TriviaQA has it."""
+    raw = cells.raw("references")
+    texts = [raw[name] for name in _OF_ANSWERS if name in raw] if isinstance(raw, dict) else []
+    if not texts:
+        return cells.listed("references")
+    return texts[0] if isinstance(texts[0], list) else texts[:1]
+
+
 def response_row(cells: RecordCells, options: FormatOptions, **other_fields: Any) -> Rows:
     """Yield the response of a record, or its faults; `other_fields` replace those of the record."""
     fields = {
@@ -243,7 +335,7 @@ def response_row(cells: RecordCells, options: FormatOptions, **other_fields: Any
         "response_id": cells.key("response_id"),
         "system": options.system_of(cells),
         "passages": passages_of(cells),
-        "references": cells.listed("references"),
+        "references": _references(cells),
         "attributes": {**cells.mapping("attributes"), **cells.attributes()},
     }
     yield from cells.row(ResponseRow, **{**fields, **other_fields})

@@ -39,10 +39,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def form(path: Path, suffix: str, start: bytes) -> Form:
     """Return whether a JSON file has an object on each line or is one document."""
-    if suffix in _LINES_SUFFIXES:
-        return "json lines"
     if start.startswith(b"["):
         return "json document"
+    if suffix in _LINES_SUFFIXES:
+        return "json lines"
     # An object that is complete on the first line, with more to come, begins JSON lines.
     with path.open("rb") as stream:
         line = next((line for line in stream if line.strip()), b"")

@@ -57,10 +57,9 @@ class RecordSource(InputFile):
         The columns of JSON are the keys of its first records."""
         if self.form == "json document" and isinstance(self.document, dict):
             return Head(self.form, tuple(self.document), self.document)
-        if self.form == "parquet":
-            return Head(self.form, parquet.header(self), {})
         names = (
-            delimited.header(self) if self.form == "delimited"
+            parquet.header(self) if self.form == "parquet"
+            else delimited.header(self) if self.form == "delimited"
             else workbook.header(self) if self.form == "workbook"
             else ()
         )  # fmt: skip
@@ -75,9 +74,9 @@ class RecordSource(InputFile):
                 continue
             first = record.cells if first is None else first
             columns.update(dict.fromkeys(record.cells))
-        if first is None:
+        if first is None and self.form != "parquet":
             raise InputError(self.path.name, faults, self.report.notes)
-        return Head(self.form, tuple(columns), first)
+        return Head(self.form, tuple(columns), first or {})
 
     def peeked(self) -> Iterator[Record | Fault]:
         """Read the beginning of the file without counting anything."""

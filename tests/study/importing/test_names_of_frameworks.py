@@ -114,7 +114,7 @@ def test_a_result_without_passages_is_no_response(study: Study, write: Write, ce
         import_file(study, write("r.csv", f"query,result\nWhen?,{cells}\n"))
 
 
-@pytest.mark.parametrize("other", ["output", "completion", "actual_output", "generated_answer"])
+@pytest.mark.parametrize("other", ["output", "completion", "actual_output", "model_output"])
 @pytest.mark.parametrize("scores", ["", ",llm_score,human_score"])
 def test_an_answer_beside_an_output_is_refused(
     study: Study, write: Write, other: str, scores: str
@@ -126,8 +126,6 @@ def test_an_answer_beside_an_output_is_refused(
         import_file(study, path, construct="QR")
     assert "reference" in str(raised.value)
     path.write_text(path.read_text(encoding="utf-8").replace("answer,", "reference,", 1))
-    if other == "generated_answer":
-        return
     assert import_file(study, path, construct="QR").added["responses"] == 1
 
 
