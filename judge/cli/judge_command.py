@@ -268,7 +268,7 @@ def probe(
       ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
     """
-    from judge.running.probe_run import preview_probes, probe_study
+    from judge.running.item_runs import preview_probes, probe_study
     from judge.running.runner import RunStoppedError
     from study.study import Study
 
@@ -320,7 +320,7 @@ def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any)
       ccrs judge pairs my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge pairs my-study --engine vllm --model MODEL --pairs compared --constructs QR,AC
     """
-    from judge.running.pair_run import compare_pairs, preview_pairs
+    from judge.running.item_runs import compare_pairs, preview_pairs
     from judge.running.runner import RunStoppedError
     from study.study import Study
 

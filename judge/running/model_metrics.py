@@ -10,6 +10,7 @@ from judge.metrics.bert_score import BertScore, bert_score_layer
 from judge.metrics.embedding import ContextRelevance, Encoder, Similarity
 from judge.metrics.metric import Metric
 from judge.metrics.nli import NLI
+from judge.run_settings import JudgeSettings
 from study.errors import StudyError
 
 _OF_TEXTS = {metric.name: metric for metric in (Similarity, ContextRelevance)}
@@ -119,6 +120,26 @@ def load_encoder(models: MetricModels) -> Encoder:
     from judge.engines.encoders.endpoint_encoder import EndpointEncoder
 
     return EndpointEncoder(models.encoder, settings)
+
+
+def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder | None:
+    """Return the encoder of the settings, loaded, where one of the metrics compares texts.
+
+    Raises
+    ------
+    StudyError
+        It is needed and not named, or can't be used.
+    """
+    comparing = [metric.key for metric in metrics if metric.compares_texts]
+    if comparing and settings.encoder is None:
+        raise StudyError(
+            f"{', '.join(comparing)} needs an encoder: name it with --encoder FOLDER, or with "
+            "--encoder MODEL --encoder-url URL a model behind an endpoint; or leave it out of "
+            "--metric."
+        )
+    if not comparing:
+        return None
+    return load_encoder(MetricModels(settings.encoder, settings.encoder_url))
 
 
 def _text_metrics(keys: Iterable[str], encoder: Encoder) -> list[Metric]:

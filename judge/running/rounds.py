@@ -1,17 +1,38 @@
-"""The rounds of a call: surveyed, asked, and surveyed again until nothing is left."""
+"""The rounds of a call, until nothing is left, and rounds of drift before and after them.
 
-from collections.abc import Iterable, Iterator
+Drift is measured by a fixed set of a run's prompts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from judge.engines.engine import Ready
-from judge.metrics.embedding import Encoder
+from sqlalchemy import Connection, func, select
+
+from judge.engines.engine import Engine, Ready, Usage
+from judge.metrics.embedding import TRUNCATED, Encoder, Vectors
+from judge.metrics.metric import MissingValue, Prompt
+from judge.protocol.exchange import ENCODED, Answer
+from judge.run_settings import JudgeSettings
 from judge.running.answer_store import AnswerStore
-from judge.running.comparisons import Comparisons
 from judge.running.forecast import CountedAnswer, Forecast, forecast
-from judge.running.metric_requests import MetricRequest, PromptName
+from judge.running.metric_requests import MetricRequest, PlannedPrompt, PromptName
+from judge.running.pages import Place
 from judge.running.plan import CallPlan, draw_prompts
+from judge.running.probes import DriftRound, draw_rank
+from judge.running.remaining_work import Responses
+from judge.running.scope import Scope
 from judge.running.session import AnswerDelivery, RunSession
 from judge.running.survey import Survey, survey
+from study.schema import DRIFT
+from study.schema.tables import probe_answers, step_answers
+from study.study import Study
+from study.text import counted
+
+# Comparisons that are stored together: a kill costs at most these.
+_BATCH = 64
+
+_Prompt = tuple[int, str]
+"""Response (database key) and construct."""
 
 
 class Rounds:
@@ -71,24 +92,20 @@ class Rounds:
             self.planned = self.survey.now.total() if remaining is None or remaining > 0 else 0
             delivery.total += self.planned
 
-    def items_left(self, delivery: AnswerDelivery) -> int:
-        """Return the judgments that are still to be made."""
-        if self.plan.scope.metric.single_prompt:
-            return self.survey.judgments - delivery.judged
-        # From the survey after the last round with answers.
-        return self.survey.judgments
-
-    def prompts_left(self, delivery: AnswerDelivery) -> int:
-        """Return the prompts that are still to be asked, as far as they are known."""
-        if self.plan.scope.metric.single_prompt:
+    def left(self, delivery: AnswerDelivery) -> int:
+        """Return the judgments to be made; of probes and pairs the prompts, as far as known."""
+        single = self.plan.scope.metric.single_prompt
+        if isinstance(self.plan.items, Responses):
+            # Of a metric in steps from the survey after the last round with answers.
+            return self.survey.judgments - (delivery.judged if single else 0)
+        if single:
             return self.survey.prompts.total() - delivery.answered
         return survey(self.plan, self._ready).prompts.total()
 
     def forecast(
-        self, delivery: AnswerDelivery, session: RunSession, wall: float
+        self, delivery: AnswerDelivery, settings: JudgeSettings, wall: float
     ) -> Forecast | None:
         """Return the forecast for the prompts outside the sample."""
-        settings = session.settings
         answers = delivery.sample or {}
         lengths = [size for name, size in self.lengths.items() if name not in answers]
         counted = [CountedAnswer(self.lengths[name], answer) for name, answer in answers.items()]
@@ -106,3 +123,137 @@ class Rounds:
         work = survey(self.plan, self._ready, self._store.resolve, limit, self._compare)
         self._store.resolve(judgment for _, judgment in work.too_long)
         return work
+
+
+class Comparisons:
+    """Answers the comparisons of one run, and stores the answers."""
+
+    def __init__(self, encoder: Encoder, store: AnswerStore) -> None:
+        self._vectors = Vectors(encoder)
+        self._store = store
+
+    def __call__(self, planned: Sequence[PlannedPrompt]) -> None:
+        """Store the answers to planned prompts, all of which compare two texts.
+
+        Raises
+        ------
+        StudyError
+            The encoder can't be used any more; the answers before are stored.
+        """
+        for start in range(0, len(planned), _BATCH):
+            some = planned[start : start + _BATCH]
+            texts = (text for each in some for text in each.prompt.compared or ())
+            self._vectors.prepare(texts)
+            self._store.commit([(each.request(), self._answer(each.prompt)) for each in some])
+
+    def _answer(self, prompt: Prompt) -> Answer:
+        assert prompt.compared is not None  # noqa: S101  (the caller selects these)
+        first, second = prompt.compared
+        cosines = self._vectors.cosines(first, [second])
+        if isinstance(cosines, MissingValue):
+            return Answer(None, missing=cosines.reason, finish_reason=ENCODED)
+        [value] = cosines.values
+        text = f"{value!r} {TRUNCATED}" if cosines.truncated else repr(value)
+        return Answer(text, finish_reason=ENCODED)
+
+
+class DriftRounds(Usage):
+    """The rounds of one call on a run; `ask` asks one round."""
+
+    def __init__(self, session: RunSession, size: int) -> None:
+        super().__init__()
+        self._session = session
+        self._prompts = _prompt_set(session, size)
+
+    def ask(self, engine: Engine) -> str:
+        """Ask every prompt of the set once; return a sentence on the result.
+
+        Raises
+        ------
+        StudyError
+            As `Engine.run` does. Answers so far are stored.
+        """
+        session, run = self._session, self._session.run
+        with session.study.read() as connection:
+            number = _next_round(connection, run.id)
+        items = DriftRound(self._prompts, number)
+        places = items.places(session.order)
+        plan = CallPlan(session.study, session.scope, places, run.id, items)
+        store = AnswerStore(session.study, run.id, session.scope, session.confirm)
+        delivery = AnswerDelivery(store)
+        try:
+            for requests in Rounds(plan, session.ready, store).prompts(delivery):
+                engine.run(run, requests, delivery)
+        finally:
+            self.add_overhead({"calls": delivery.answered, **delivery.tokens})
+            self.add_overhead(delivery.overhead)
+            self.retries.update(delivery.retries)
+        failed = delivery.failures.total()
+        asked = counted(delivery.answered, "prompt was", "prompts were")
+        without = f", {failed} got no answer" if failed else ""
+        return f"Drift, round {number}: {asked} asked{without}."
+
+
+def _prompt_set(session: RunSession, size: int) -> list[_Prompt]:
+    """Return the prompts of earlier rounds, filled up to the size with a random draw.
+
+    Of a metric in steps they are the first prompts of evaluations, which are asked as a whole.
+    One prompt is drawn for each query until every query has one.
+    """
+    run, scope = session.run, session.scope
+    places = {place.response: place for place in session.order if place.selected}
+    with session.study.read() as connection:
+        earlier = _earlier_prompts(connection, run.id, scope)
+    turns: dict[int, int] = {}
+    drawn: list[tuple[int, bytes, _Prompt]] = []
+    pairs = [(response, key) for response in places for key in scope.constructs]
+    for pair in sorted(pairs, key=lambda pair: draw_rank(0, run.identity, *pair)):
+        query = places[pair[0]].query
+        drawn.append((turns.get(query, 0), draw_rank(0, run.identity, -query), pair))
+        turns[query] = turns.get(query, 0) + 1
+    candidates = [*earlier, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
+    prompts: list[_Prompt] = []
+    for response, key in dict.fromkeys(candidates):
+        if len(prompts) == size:
+            break
+        if response in places and _is_asked(
+            session.study, places[response], key, scope, session.ready
+        ):
+            prompts.append((response, key))
+    return prompts
+
+
+def _is_asked(study: Study, place: Place, key: str, scope: Scope, ready: Ready) -> bool:
+    """Return whether a response has a prompt that fits the window."""
+    fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
+    return any(
+        isinstance(planned, PlannedPrompt) and planned.fits(ready)
+        for planned in CallPlan(study, fresh, [place]).prompts(texts=True)
+    )
+
+
+def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
+    rows = connection.execute(
+        select(
+            probe_answers.c.response_id,
+            probe_answers.c.construct_key,
+            probe_answers.c.construct_version,
+        )
+        .where(probe_answers.c.run_id == run_id, probe_answers.c.kind == DRIFT)
+        .order_by(probe_answers.c.id)
+    )
+    return [
+        (response, key)
+        for response, key, version in rows
+        if key in scope.constructs and version == scope.versions.get(key)
+    ]
+
+
+def _next_round(connection: Connection, run_id: int) -> int:
+    """Return the number after the last round, of which a metric in steps may have parts alone."""
+    last = (
+        select(func.max(t.c.round)).where(t.c.run_id == run_id, t.c.probe == DRIFT)
+        for t in (probe_answers, step_answers)
+    )
+    rounds = [connection.execute(statement).scalar_one() for statement in last]
+    return 1 + max((int(number) for number in rounds if number is not None), default=-1)

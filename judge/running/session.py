@@ -1,24 +1,19 @@
-"""One call on a run: start the engine, lock the run, ask prompts, store answers and the end.
-
-Runs, estimates, probes and rounds of drift all use this module.
-"""
+"""What a call on a run needs: an engine that is started, a run that is locked, answers stored."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Lock
-from time import monotonic
-from typing import Protocol, Self
+from typing import Self
 
-from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engine
+from judge.engines.engine import Delivery, Engine, Ready, load_engine
 from judge.metrics.embedding import Encoder
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, with_encoder, with_metric, with_shuffle
 from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
-from judge.run_settings import PRICED, JudgeSettings
+from judge.run_settings import JudgeSettings
 from judge.running.answer_store import AnswerStore
-from judge.running.calls import begin_call, end_call
 from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
@@ -26,7 +21,6 @@ from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope, scales
 from study.errors import StudyError
 from study.lifecycle.file_system import check_file_system
-from study.schema import CallKind
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
@@ -142,38 +136,6 @@ class RunSession:
     """Confirms, before a write, that the run is still locked."""
 
 
-class Surrounding(Protocol):
-    """Prompts that are asked before and after those of a call."""
-
-    def ask(self, engine: Engine) -> str:
-        """Ask each prompt once; return a sentence on the result."""
-
-    def add_usage(self, delivery: AnswerDelivery) -> None:
-        """Add their tokens and retries to the usage of the call."""
-
-
-@dataclass(frozen=True)
-class CallResult:
-    """The result of a call, apart from its answers."""
-
-    notes: tuple[str, ...]
-    """Closing notes of the engine."""
-    stopped: StudyError | KeyboardInterrupt | None
-    """The error that stopped the call early."""
-    asking_seconds: float
-    """Seconds from the first prompt to the last answer."""
-    seconds: float
-    """Seconds of the whole call."""
-    cost: float | None
-
-    @property
-    def message(self) -> str:
-        """The message to the user where the call was stopped."""
-        return str(self.stopped or "") or (
-            "Interrupted. All answers so far are stored; run the command again to continue."
-        )
-
-
 @dataclass(frozen=True)
 class StartedEngine:
     """An engine that answers, and what it reported at its start."""
@@ -234,7 +196,7 @@ def open_session(
     settings: JudgeSettings,
     scope: Scope,
     *,
-    check: Callable[[Ready, list[Place], int | None], None],
+    check: Callable[[Ready, list[Place], int | None], None] | None = None,
     started: StartedEngine | None = None,
 ) -> Iterator[RunSession]:
     """Start the engine, find or begin the run, and lock it.
@@ -245,7 +207,7 @@ def open_session(
         The prompts to ask, and their conditions.
     check
         Called before a run is begun, with what the engine reports, the order of work, and the key
-        of the existing run; raises an error if the call must not start.
+        of the existing run; raises an error if the call must not start. None: it may.
     started
         An engine for these prompts that runs already; None: one is started.
 
@@ -267,7 +229,8 @@ def open_session(
             scope.metric.encoder = scope.encoder.name
             conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
         identity = (conditions, prompts, settings.repeats, settings.name)
-        check(ready, order, find(study, *identity))
+        if check is not None:
+            check(ready, order, find(study, *identity))
         run = find_or_begin(study, *identity)
         if RETRIEVAL.key in scope.constructs:
             with study.write() as connection:
@@ -285,97 +248,3 @@ def open_session(
                 run,
                 confirm,
             )
-
-
-def ask(
-    session: RunSession,
-    kind: CallKind,
-    delivery: AnswerDelivery,
-    rounds: Iterable[Iterable[Request]],
-    around: Surrounding | None = None,
-    began: float | None = None,
-) -> tuple[int, CallResult]:
-    """Ask the prompts of a call; return the key of the call, and its result.
-
-    Parameters
-    ----------
-    session
-        The run, and the engine that answers.
-    kind
-        The kind of call.
-    delivery
-        Receives the answers; its `total` is stored as the number of planned prompts.
-    rounds
-        Streams of prompts; each starts when the one before it has ended.
-    around
-        Prompts that are asked before and after.
-    began
-        Start of the call by the monotonic clock; None: now.
-    """
-    began = monotonic() if began is None else began
-    delivery.add_overhead(session.ready.overhead)
-    call = begin_call(session.study, session.run.id, session.settings, delivery.total, kind)
-    notes: tuple[str, ...] = ()
-    stopped: StudyError | KeyboardInterrupt | None = None
-    asking = 0.0
-    try:
-        if around is not None:
-            notes += (around.ask(session.engine),)
-        any_round = False
-        for prompts in rounds:
-            any_round, start = True, monotonic()
-            try:
-                notes += session.engine.run(session.run, prompts, delivery)
-            finally:
-                asking += monotonic() - start
-        if any_round and around is not None:
-            notes += (around.ask(session.engine),)
-        if session.is_last and isinstance(session.engine, FileEngine):
-            notes += session.engine.finish(kind)
-    except (StudyError, KeyboardInterrupt) as error:
-        stopped = error
-    if around is not None:
-        around.add_usage(delivery)
-    cost = None
-    if "prompt" in delivery.tokens or not delivery.answered:
-        tokens = (delivery.tokens.get(name, 0) + delivery.overhead[name] for name in PRICED)
-        cost = session.settings.cost(*tokens)
-    return call, CallResult(notes, stopped, asking, monotonic() - began, cost)
-
-
-def store_end(
-    session: RunSession,
-    call: int,
-    delivery: AnswerDelivery,
-    result: CallResult,
-    *,
-    judged: int,
-    missing: dict[str, int],
-) -> None:
-    """Store the end of a call."""
-    ended = "done" if result.stopped is None else "stopped"
-    if isinstance(result.stopped, KeyboardInterrupt):
-        ended = "interrupted"
-    # The cause of the stop, such as a full disk, may prevent storing the end as well.
-    with nullcontext() if result.stopped is None else suppress(StudyError):
-        end_call(
-            session.study,
-            call,
-            ended=ended,
-            answered=delivery.answered,
-            judged=judged,
-            missing=missing,
-            failed=dict(delivery.failures),
-            retries=dict(delivery.retries),
-            tokens=dict(delivery.tokens),
-            overhead=dict(delivery.overhead),
-            uncounted=delivery.uncounted,
-            seconds=result.seconds,
-            cost=result.cost,
-            notes=[
-                *([session.run.note] if session.run.note and not session.run.begun else []),
-                *result.notes,
-                *(f"No answer: {example}" for example in delivery.examples),
-            ],
-            figures=delivery.figures,
-        )
