@@ -195,8 +195,8 @@ def _note_first_reference(study: Any, settings: JudgeSettings) -> None:
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     import shlex
 
+    from judge.running.run_outcome import SuiteOutcome
     from judge.running.runner import RunStoppedError, judge_metrics
-    from judge.running.suite_outcome import SuiteOutcome
 
     if not as_json:
         _note_first_reference(study, settings)

@@ -16,7 +16,7 @@ from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import REASONS
 from judge.running.metric_requests import StepAnswers, stored_answers
 from judge.running.pages import Place, pages
-from judge.running.remaining_work import Pending, Resolved, work
+from judge.running.remaining_work import ALL_RESPONSES, Pending, Resolved
 from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts
@@ -269,7 +269,7 @@ def _evaluations(
     [page] = pages(study, [place], None, texts=True)
     steps: list[StepRecord] = []
     claims: list[ClaimsRecord] = []
-    for item in work(page, scope, (key,)):
+    for item in ALL_RESPONSES.work(page, scope, (key,)):
         if isinstance(item, Resolved):
             continue
         again = False

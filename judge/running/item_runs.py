@@ -6,20 +6,20 @@ from typing import Literal
 
 from judge.engines.engine import Ready
 from judge.metrics.pairwise import Pairwise
-from judge.metrics.registry import PROMPTED_SUITES, expanded, load_metric
+from judge.metrics.registry import PROMPTED_SUITES, expanded
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.run_settings import JudgeSettings
-from judge.running.item_preview import ItemPreview, preview_items
 from judge.running.model_metrics import encoder_for
 from judge.running.pages import Place, places
 from judge.running.pairs import ResponsePairs
 from judge.running.plan import CallPlan
+from judge.running.preview import ItemPreview, preview_items
 from judge.running.probes import Probes, draw_sample, scored_constructs
 from judge.running.run_outcome import Outcome
 from judge.running.runner import judge_items
 from judge.running.runs import likely_run, newest_run
-from judge.running.scope import Scope, as_declared, check_used, run_scope, select_constructs
+from judge.running.scope import Scope, run_scope
 from judge.running.session import OnProgress, open_session
 from study.errors import StudyError
 from study.facts.pair_choices import compared_by_people
@@ -131,7 +131,7 @@ def compare_pairs(
     StudyError
         There is no pair to compare, the engine cannot answer, or another process works on the run.
     """
-    scope = _pair_scope(study, settings)
+    scope = run_scope(study, settings, Pairwise(study.config.constructs))
     # Before the engine is started, which may take minutes.
     items = _pairs(study, settings, scope, pairs)
     with open_session(study, settings, scope) as session:
@@ -146,7 +146,7 @@ def preview_pairs(study: Study, settings: JudgeSettings, pairs: WhichPairs = "al
     StudyError
         As `compare_pairs` does, as far as that is known without the engine.
     """
-    scope = _pair_scope(study, settings)
+    scope = run_scope(study, settings, Pairwise(study.config.constructs))
     items = _pairs(study, settings, scope, pairs)
     prompts = scope.metric.prompts
     run = None if prompts is None else newest_run(study, settings, scope.metric.key, prompts.name)
@@ -162,12 +162,8 @@ def _probe_scope(study: Study, settings: JudgeSettings) -> Scope:
         raise StudyError(
             f"--metric: a call probes one metric; {settings.metric!r} {what} {len(keys)}: {one}."
         )
-    metric = as_declared(study, load_metric(keys[0], settings.prompts, study.folder))
-    constructs = select_constructs(study, metric, settings.constructs)
     update = {"retry_unparsed": False, "for_reparse": False, "accept_low_scores": False}
-    probe_settings = settings.model_copy(update=update)
-    check_used(probe_settings, [metric])
-    return run_scope(study, probe_settings, metric, constructs)
+    return run_scope(study, settings.model_copy(update={"metric": keys[0], **update}))
 
 
 def _probes(
@@ -184,12 +180,6 @@ def _probes(
     if not drawn:
         raise StudyError("The run has no score yet that a probe could shift. Judge first.")
     return Probes(probes, {place.response for place in drawn}, scores, scope.shuffle)
-
-
-def _pair_scope(study: Study, settings: JudgeSettings) -> Scope:
-    metric = Pairwise(study.config.constructs)
-    constructs = select_constructs(study, metric, settings.constructs)
-    return run_scope(study, settings, metric, constructs)
 
 
 def _pairs(study: Study, settings: JudgeSettings, scope: Scope, pairs: WhichPairs) -> ResponsePairs:

@@ -22,6 +22,7 @@ from judge.running.metric_requests import (
 )
 from judge.running.pages import ContentPage, Place, pages
 from judge.running.remaining_work import (
+    ALL_RESPONSES,
     SHARED,
     Items,
     Pending,
@@ -37,8 +38,6 @@ _SAMPLE = 12
 
 Compare = Callable[[Sequence[PlannedPrompt]], None]
 """Stores the answers to prompts that compare two texts."""
-
-ALL_RESPONSES = Responses()
 
 Planned = PlannedPrompt | Pending | Resolved | Skipped
 
@@ -159,26 +158,19 @@ class CallPlan:
         """Yield the answers on an item whose evaluation is complete."""
         result = evaluation.result
         assert result is not None  # noqa: S101  (checked by the caller)
-        metric = self.scope.metric
         value, reason, rule = parsed_result(self.scope, pending.construct_key, result)
         flags = flags_of(pending, texts)
-        for number, (content, attempt) in enumerate(
-            zip(pending.contents, pending.attempts, strict=True)
-        ):
-            yield Resolved(
-                content.id,
-                pending.construct_key,
-                pending.repeat,
-                attempt,
-                value,
-                reason,
-                rule,
-                parts=result.parts,
-                flags=(*flags, SHARED) if number else flags,
-                parser_version=metric.version if evaluation.used else None,
-                item=pending.item,
-                further={} if pending.item.is_response else _origin(evaluation),
-            )
+        first, *others = pending.resolved(
+            value=value,
+            missing_reason=reason,
+            rule=rule,
+            parts=result.parts,
+            flags=flags,
+            parser_version=self.scope.metric.version if evaluation.used else None,
+            further={} if pending.item.is_response else _origin(evaluation),
+        )
+        yield first
+        yield from (replace(other, flags=(*flags, SHARED)) for other in others)
 
 
 def _key(pending: Pending, prompt_hash: str) -> PromptKey:

@@ -1,4 +1,4 @@
-"""Preview of a call: what it would ask, without sending a prompt."""
+"""Preview of a call on items of any kind: what it would ask, without sending a prompt."""
 
 from dataclasses import dataclass, replace
 
@@ -6,7 +6,6 @@ from sqlalchemy import select
 
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.files.files_engine import NOT_READ, answers_in_files
-from judge.metrics.registry import load_metric
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import TOKENS, Answer
 from judge.run_settings import JudgeSettings
@@ -15,20 +14,19 @@ from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.metric_requests import PromptName
 from judge.running.pages import places
 from judge.running.plan import CallPlan, sample_prompts
+from judge.running.remaining_work import ALL_RESPONSES, Items
 from judge.running.runs import likely_run
 from judge.running.scope import (
-    as_declared,
+    Scope,
     check_scales,
-    check_used,
     fitting_metrics,
     later_steps_note,
     run_scope,
-    select_constructs,
     settings_of_metric,
     unprompted_note,
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
-from judge.running.survey import survey, too_long_message
+from judge.running.survey import ItemCounts, Survey, item_counts, survey, too_long_message
 from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
@@ -39,6 +37,8 @@ from study.text import counted
 _SECONDS = 1.0
 # Typical number of simultaneous prompts of an engine without a limit.
 _AT_ONCE = 64
+
+_NOTHING_SENT = "No prompt was sent and nothing was written."
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Preview(Result):
         lines += list(self.notes)
         if self.too_long:
             lines.append(self.too_long)
-        return [*lines, "No prompt was sent and nothing was written."]
+        return [*lines, _NOTHING_SENT]
 
     def resolved_lines(self) -> list[str]:
         """Return the lines on the judgments that need no prompt."""
@@ -145,29 +145,22 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     StudyError
         As `judge_study` does for settings and study.
     """
-    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
-    check_used(settings, [metric])
-    constructs = select_constructs(study, metric, settings.constructs)
-    check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
-    order = places(study, settings.systems)
-    check_scales(study, metric, constructs, settings.name or settings.model or "")
-    scope = run_scope(study, settings, metric, constructs)
-    answer_tokens = settings.max_tokens or (metric.prompts.max_tokens if metric.prompts else 0)
-    conditions = Conditions(settings.engine, settings.model or "")
-    ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
-    run_id, name = likely_run(study, settings) or (None, None)
-    plan = CallPlan(study, scope, order, run_id)
+    scope = run_scope(study, settings)
+    metric = scope.metric
+    check_text_metrics(study, text_metrics(settings.text_metrics), scope.constructs)
+    run = likely_run(study, settings)
+    plan, ready = _plan(study, settings, scope, run)
+    check_scales(study, metric, scope.constructs, settings.name or settings.model or "")
     with answers_in_files(study, settings, metric.prompts) as in_files:
         work = survey(plan, ready, limit=settings.limit, answers=in_files)
     count = work.now.total()
-    tokens = ready.tokens.per_byte * work.now_bytes
+    tokens, answer_tokens, most_reasoning = _tokens(work, ready, settings)
     at_once = settings.at_once or _AT_ONCE
-    answer_tokens_now = work.now_answer_tokens + (count - work.now_with_own_limit) * answer_tokens
-    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens_now)
+    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens)
     estimate = None
-    if run_id is not None and count and metric.single_prompt:
-        answers = _counted_answers(plan, run_id, ready)
-        wall = _wall_time(study, run_id, len(answers))
+    if run is not None and count and metric.single_prompt:
+        answers = _counted_answers(plan, run[0], ready)
+        wall = _wall_time(study, run[0], len(answers))
         estimate = forecast(
             answers, count, work.now_bytes, settings, wall=wall, at_once=settings.at_once
         )
@@ -175,26 +168,97 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         tokens = estimate.tokens["prompt"].estimate
         cost = None if estimate.cost is None else estimate.cost.estimate
         seconds = seconds if estimate.seconds is None else estimate.seconds.estimate
-    most_reasoning = count * settings.tokens_of_reasoning
-    highest = settings.cost(tokens, answer_tokens_now + most_reasoning)
+    highest = settings.cost(tokens, answer_tokens + most_reasoning)
     return Preview(
-        run=name,
+        run=run and run[1],
         prompts=dict(work.now),
         postponed=work.prompts.total() - count - work.answered,
         answered=work.answered,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
-        answer_tokens=answer_tokens_now,
+        answer_tokens=answer_tokens,
         reasoning_tokens=most_reasoning,
         seconds=seconds,
         forecast=estimate,
         basis=f"if an answer takes {_SECONDS:g} s and {at_once} prompts are under way at once",
         too_long=too_long_message(study, work, settings.window or 0) if work.too_long else None,
-        example=next(iter(sample_prompts(study, order[:1], scope)), None),
+        example=next(iter(sample_prompts(study, plan.places[:1], scope)), None),
         cost=cost,
         cost_if_reasoning=highest if most_reasoning and estimate is None else None,
         notes=(*unprompted_note(study, metric, settings.constructs), *later_steps_note(metric)),
     )
+
+
+@dataclass(frozen=True)
+class ItemPreview(Result):
+    """The prompts about probes or pairs that a call would ask under the same settings."""
+
+    run: str | None
+    """The run that it would most likely continue; None: it would begin one."""
+    planned: ItemCounts
+    prompt_tokens: int
+    """An estimate, at four bytes a token."""
+    cost: float | None
+    cost_if_reasoning: float | None
+    """The largest cost if the model reasons before each answer."""
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the preview as lines of text."""
+        lines = [*self.planned.lines(self.run), f"Prompt tokens: about {self.prompt_tokens:,}"]
+        if self.planned.pairs:
+            run = f"continue the run {self.run!r}" if self.run else "begin a run"
+            lines.insert(0, f"It would {run}.")
+        lines += cost_lines(self.cost, self.cost_if_reasoning)
+        return [*lines, *self.notes, _NOTHING_SENT]
+
+
+def preview_items(
+    study: Study,
+    settings: JudgeSettings,
+    scope: Scope,
+    items: Items,
+    run: tuple[int, str] | None,
+) -> ItemPreview:
+    """Return what a call on items would ask; `run` is the key and name of its run, if any."""
+    plan, ready = _plan(study, settings, scope, run, items)
+    work = survey(plan, ready, limit=settings.limit)
+    tokens, answers, most_reasoning = _tokens(work, ready, settings)
+    highest = settings.cost(tokens, answers + most_reasoning)
+    return ItemPreview(
+        run=run and run[1],
+        planned=item_counts(plan, work),
+        prompt_tokens=round(tokens),
+        cost=settings.cost(tokens, answers),
+        cost_if_reasoning=highest if settings.tokens_of_reasoning else None,
+        notes=(
+            *later_steps_note(scope.metric),
+            *([NOT_READ] if getattr(settings, "answers", ()) else []),
+        ),
+    )
+
+
+def _plan(
+    study: Study,
+    settings: JudgeSettings,
+    scope: Scope,
+    run: tuple[int, str] | None,
+    items: Items = ALL_RESPONSES,
+) -> tuple[CallPlan, Ready]:
+    """Return the plan of a call, and what is known of its engine before it is started."""
+    prompts = scope.metric.prompts
+    answer_tokens = settings.max_tokens or (prompts.max_tokens if prompts else 0)
+    conditions = Conditions(settings.engine, settings.model or "")
+    ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
+    order = items.places(places(study, settings.systems))
+    return CallPlan(study, scope, order, run and run[0], items), ready
+
+
+def _tokens(work: Survey, ready: Ready, settings: JudgeSettings) -> tuple[float, int, int]:
+    """Return the tokens of prompts, and the most of answers and of reasoning before them."""
+    count = work.now.total()
+    answers = work.now_answer_tokens + (count - work.now_with_own_limit) * ready.answer_tokens
+    return ready.tokens.per_byte * work.now_bytes, answers, count * settings.tokens_of_reasoning
 
 
 @dataclass(frozen=True)
@@ -216,7 +280,7 @@ class MetricsPreview(Result):
             lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
         lines += [*self.forecast.lines(), *self.notes]
-        return [*lines, "No prompt was sent and nothing was written."]
+        return [*lines, _NOTHING_SENT]
 
 
 def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy import FromClause
 
@@ -69,24 +69,11 @@ class Pending:
     item: Item = RESPONSE
     """What is judged of the responses."""
 
-    def resolved(
-        self,
-        value: float | None = None,
-        missing_reason: str | None = None,
-        rule: str | None = None,
-    ) -> Iterator[Resolved]:
-        """Yield the judgment of each response, made without an answer."""
+    def resolved(self, **known: Any) -> Iterator[Resolved]:
+        """Yield the item of each response, with the fields of `Resolved` that are known."""
         for content, attempt in zip(self.contents, self.attempts, strict=True):
-            yield Resolved(
-                content.id,
-                self.construct_key,
-                self.repeat,
-                attempt,
-                value,
-                missing_reason,
-                rule,
-                item=self.item,
-            )
+            key = (content.id, self.construct_key, self.repeat, attempt)
+            yield Resolved(*key, item=self.item, **known)
 
 
 class Skipped(NamedTuple):
@@ -129,32 +116,22 @@ class Responses(Items):
         self, page: ContentPage, scope: Scope, constructs: Sequence[str]
     ) -> Iterator[Resolved | Pending]:
         """Yield the judgments to make, the prompts of a group together."""
-        return work(page, scope, constructs)
+        stored: _StoredJudgments = {}
+        for row in page.answers:
+            if row.construct_version == scope.versions.get(row.construct_key):
+                stored.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
+        by_context = any("context" in scope.metric.reads(key) for key in constructs)
+        groups = groupby(page.contents, lambda c: (c.query, c.context_hash if by_context else b""))
+        for group in (list(contents) for _, contents in groups):
+            for key in constructs:
+                for repeat in range(scope.repeats):
+                    for equal in _equal_texts(group, scope.metric):
+                        yield from _work_on(equal, key, repeat, scope, stored)
 
 
-def work(
-    page: ContentPage, scope: Scope, constructs: Sequence[str]
-) -> Iterator[Resolved | Pending]:
-    """Yield the work on a page for the constructs of one pass, the prompts of a group together."""
-    stored: _StoredJudgments = {}
-    for row in page.answers:
-        if row.construct_version == scope.versions.get(row.construct_key):
-            stored.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
-    by_context = any("context" in scope.metric.reads(key) for key in constructs)
-    for group in _groups(page.contents, by_context=by_context):
-        for key in constructs:
-            for repeat in range(scope.repeats):
-                for equal in _equal_texts(group, scope.metric):
-                    yield from _work_on(equal, key, repeat, scope, stored)
-
+ALL_RESPONSES = Responses()
 
 _StoredJudgments = dict[tuple[int, str, int], list[AnsweredItem]]
-
-
-def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterable[list[Content]]:
-    """Return the responses to each query, or to each query with the same context, in order."""
-    groups = groupby(contents, lambda c: (c.query, c.context_hash if by_context else b""))
-    return (list(group) for _, group in groups)
 
 
 def _equal_texts(group: Sequence[Content], metric: Metric) -> Iterable[list[Content]]:
@@ -185,7 +162,7 @@ def _work_on(
     reason = _unaskable(due[0], metric, key)
     empty_response = metric.empty_response_of(key)
     if empty_response is not None and not metric.trimmed(due[0].text):
-        yield from item.resolved(empty_response, rule=EMPTY_RESPONSE)
+        yield from item.resolved(value=empty_response, rule=EMPTY_RESPONSE)
     elif reason is not None:
         yield from item.resolved(missing_reason=reason)
     else:

@@ -9,28 +9,24 @@ from typing import Any, NamedTuple
 
 from judge.engines.engine import FileEngine, Ready
 from judge.metrics.metric import Metric
-from judge.metrics.registry import ASKED_FIRST, expanded, load_metric
+from judge.metrics.registry import ASKED_FIRST, expanded
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
-from judge.running.item_counts import item_counts
 from judge.running.judgments import count, served
 from judge.running.model_metrics import encoder_for
 from judge.running.pages import Place
-from judge.running.plan import ALL_RESPONSES, CallPlan, draw_queries
-from judge.running.remaining_work import Items, Responses
+from judge.running.plan import CallPlan, draw_queries
+from judge.running.remaining_work import ALL_RESPONSES, Items, Responses
 from judge.running.rounds import DriftRounds, Rounds
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import FEW, ScaleUse, stored_values
 from judge.running.scope import (
-    as_declared,
     check_scales,
-    check_used,
     fitting_metrics,
     later_steps_note,
     run_scope,
-    select_constructs,
     settings_of_metric,
     unprompted_note,
 )
@@ -43,7 +39,7 @@ from judge.running.session import (
     start_engine,
 )
 from judge.running.suite_forecast import forecast_metrics
-from judge.running.survey import survey, too_long_message
+from judge.running.survey import item_counts, survey, too_long_message
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from study.errors import StudyError
 from study.schema import CallKind
@@ -124,8 +120,7 @@ def judge_metrics(
     encoder = encoder_for([metric for _, metric in fitting], settings)
     for group in _engine_groups([metric for _, metric in fitting]):
         first = fitting[group[0]][1]
-        constructs = select_constructs(study, first, each[group[0]].constructs)
-        scope = run_scope(study, each[group[0]], first, constructs)
+        scope = run_scope(study, each[group[0]], first)
         with start_engine(study, settings, scope) as engine:
             first_run = replace(engine, encoder=encoder)
             # What the engine asked for itself at its start is counted in the first run alone.
@@ -172,15 +167,13 @@ def _judge_with(
     on_progress: OnProgress | None,
     started: StartedEngine | None = None,
 ) -> Outcome:
-    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
-    check_used(settings, [metric])
-    constructs = select_constructs(study, metric, settings.constructs)
+    scope = run_scope(study, settings)
+    metric, constructs = scope.metric, scope.constructs
     without_prompts = text_metrics(settings.text_metrics)
     check_text_metrics(study, without_prompts, constructs)
     if metric.prompts is not None:
         with study.read() as connection:
             check_words(connection, metric.prompts)
-    scope = run_scope(study, settings, metric, constructs)
     if started is not None:
         metric.max_tokens = started.max_tokens
     encoder = started.encoder if started else encoder_for([metric], settings)

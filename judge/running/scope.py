@@ -71,10 +71,19 @@ def as_declared(study: Study, metric: Metric) -> Metric:
     return metric
 
 
-def run_scope(
-    study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
-) -> Scope:
-    """Return the scope of a call with these settings."""
+def run_scope(study: Study, settings: JudgeSettings, metric: Metric | None = None) -> Scope:
+    """Return the scope of a call with these settings, on their metric if none is given.
+
+    Raises
+    ------
+    StudyError
+        As `select_constructs` does; or the metric of the settings can't be loaded, or a setting has
+        no effect on it.
+    """
+    if metric is None:
+        metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
+        check_used(settings, [metric])
+    constructs = select_constructs(study, metric, settings.constructs)
     with study.read() as connection:
         versions = study.scored_versions(connection)
     return Scope(
