@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         preview_probes as preview_probes,
         probe_study as probe_study,
     )
-    from judge.running.model_metrics import MetricModels as MetricModels
     from judge.running.preview import preview as preview
     from judge.running.run_outcome import Outcome as Outcome
     from judge.running.runner import (
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         measure_study as measure_study,
         store_text_metrics as store_text_metrics,
     )
+    from judge.running.unprompted_metrics import MetricModels as MetricModels
 
 _MODULES = {
     "engines.engine_settings": (
@@ -72,7 +72,7 @@ _MODULES = {
     "running.preview": ("preview",),
     "running.run_outcome": ("Outcome",),
     "running.runner": ("RunStoppedError", "judge_metrics", "judge_study"),
-    "running.model_metrics": ("MetricModels",),
+    "running.unprompted_metrics": ("MetricModels",),
     "running.text_scores": ("measure_study", "store_text_metrics"),
 }
 _MODULE_OF = {name: f"judge.{module}" for module, names in _MODULES.items() for name in names}

@@ -10,7 +10,6 @@ from judge.metrics.registry import PROMPTED_SUITES, expanded
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.run_settings import JudgeSettings
-from judge.running.model_metrics import encoder_for
 from judge.running.pages import Place, places
 from judge.running.pairs import ResponsePairs
 from judge.running.plan import CallPlan
@@ -21,6 +20,7 @@ from judge.running.runner import judge_items
 from judge.running.runs import likely_run, newest_run
 from judge.running.scope import Scope, run_scope
 from judge.running.session import OnProgress, open_session
+from judge.running.unprompted_metrics import encoder_for
 from study.errors import StudyError
 from study.facts.pair_choices import compared_by_people
 from study.study import Study

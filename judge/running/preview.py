@@ -27,7 +27,7 @@ from judge.running.scope import (
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
 from judge.running.survey import ItemCounts, Survey, item_counts, survey, too_long_message
-from judge.running.text_scores import check_text_metrics, text_metrics
+from judge.running.unprompted_metrics import checked_text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
 from study.study import Study
@@ -147,7 +147,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     """
     scope = run_scope(study, settings)
     metric = scope.metric
-    check_text_metrics(study, text_metrics(settings.text_metrics), scope.constructs)
+    checked_text_metrics(study, settings.text_metrics, scope.constructs)
     run = likely_run(study, settings)
     plan, ready = _plan(study, settings, scope, run)
     check_scales(study, metric, scope.constructs, settings.name or settings.model or "")

@@ -14,7 +14,6 @@ from judge.run_settings import PRICED, JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
 from judge.running.judgments import count, served
-from judge.running.model_metrics import encoder_for
 from judge.running.pages import Place
 from judge.running.plan import CallPlan, draw_queries
 from judge.running.remaining_work import ALL_RESPONSES, Items, Responses
@@ -40,7 +39,8 @@ from judge.running.session import (
 )
 from judge.running.suite_forecast import forecast_metrics
 from judge.running.survey import item_counts, survey, too_long_message
-from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
+from judge.running.text_scores import store_text_metrics
+from judge.running.unprompted_metrics import checked_text_metrics, encoder_for
 from study.errors import StudyError
 from study.schema import CallKind
 from study.study import Study
@@ -169,8 +169,7 @@ def _judge_with(
 ) -> Outcome:
     scope = run_scope(study, settings)
     metric, constructs = scope.metric, scope.constructs
-    without_prompts = text_metrics(settings.text_metrics)
-    check_text_metrics(study, without_prompts, constructs)
+    without_prompts = checked_text_metrics(study, settings.text_metrics, constructs)
     if metric.prompts is not None:
         with study.read() as connection:
             check_words(connection, metric.prompts)
