@@ -12,9 +12,9 @@ from judge.metrics.metric import Metric, Prompt
 from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import FINAL, Answer
+from judge.running.items import EMPTY_RESPONSE, Pending
 from judge.running.metric_requests import StepAnswers, parsed_result, stored_answers
 from judge.running.pages import ContentPage, pages, places
-from judge.running.remaining_work import EMPTY_RESPONSE, Pending
 from judge.running.scope import Scope, as_declared, scales
 from judge.running.shown_texts import ShownTexts
 from study.facts.judgments import counted_judgments

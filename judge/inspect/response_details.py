@@ -14,9 +14,9 @@ from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, Prompt
 from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import REASONS
+from judge.running.items import ALL_RESPONSES, Pending, Resolved
 from judge.running.metric_requests import StepAnswers, stored_answers
 from judge.running.pages import Place, pages
-from judge.running.remaining_work import ALL_RESPONSES, Pending, Resolved
 from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts

@@ -9,8 +9,8 @@ from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, Metric, MetricInput, Prompt
 from judge.metrics.registry import suite_of
 from judge.protocol.conditions import metric_of, runs_of_other_metrics
+from judge.running.items import Pending
 from judge.running.metric_requests import stored_answers
-from judge.running.remaining_work import Pending
 from judge.running.runs import run_metric
 from judge.running.scope import as_declared
 from study.schema.tables import judge_runs, responses

@@ -9,8 +9,8 @@ from sqlalchemy import insert
 from judge.metrics.evaluation import decided_by
 from judge.metrics.metric import MetricValue, MissingValue
 from judge.protocol.exchange import Answer
-from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
-from judge.running.remaining_work import SHARED, Resolved
+from judge.running.items import SHARED, Resolved
+from judge.running.metric_requests import ANSWER_COLUMNS, USAGE_COLUMNS, MetricRequest
 from judge.running.scale_use import ScaleUse
 from judge.running.scope import Scope
 from study.facts.judgments import as_read
@@ -194,7 +194,7 @@ class AnswerStore:
             **columns,
             **of.item.columns(low_is_good=self._scope.metric.low_is_good),
         )
-        return {**self._run_columns(row, response), "second_response_id": of.item.key.second}
+        return {**self._run_columns(row, response), "second_response_id": of.item.key[0]}
 
     def _run_columns(self, base: JudgeAnswerBase | StepAnswerBase, response: int) -> dict[str, Any]:
         return {
@@ -210,13 +210,6 @@ def _answer_columns(answer: Answer, *, counted: bool = True) -> dict[str, Any]:
 
     Tokens and time are counted once: `counted` is False where another row has them.
     """
-    usage = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
-    return {
-        "raw_answer": answer.text,
-        "reasoning": answer.reasoning,
-        "finish_reason": answer.finish_reason,
-        "served_model": answer.served_model,
-        "fingerprint": answer.fingerprint,
-        "distribution": answer.distribution,
-        **{name: getattr(answer, name) if counted else None for name in (*usage, "milliseconds")},
-    }
+    names = [name for name in ANSWER_COLUMNS if counted or name not in USAGE_COLUMNS]
+    columns = {name: getattr(answer, name) for name in names}
+    return {"raw_answer": answer.text, "distribution": answer.distribution, **columns}

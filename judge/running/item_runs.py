@@ -1,28 +1,37 @@
 """Probing a run, and comparing pairs of responses: from the settings to the outcome."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby
+from typing import ClassVar, Literal
+
+from sqlalchemy import Connection, FromClause
 
 from judge.engines.engine import Ready
+from judge.metrics.metric import Content
 from judge.metrics.pairwise import Pairwise
 from judge.metrics.registry import PROMPTED_SUITES, expanded
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.run_settings import JudgeSettings
-from judge.running.pages import Place, places
-from judge.running.pairs import ResponsePairs
+from judge.running.items import EMPTY_RESPONSE, Item, Items, Pending, Skipped, is_due
+from judge.running.pages import ContentPage, Place, places
 from judge.running.plan import CallPlan
 from judge.running.preview import ItemPreview, preview_items
-from judge.running.probes import Probes, draw_sample, scored_constructs
+from judge.running.rounds import draw_rank, selected_places
 from judge.running.run_outcome import Outcome
 from judge.running.runner import judge_items
 from judge.running.runs import likely_run, newest_run
 from judge.running.scope import Scope, run_scope
 from judge.running.session import OnProgress, open_session
+from judge.running.shown_texts import shuffled
 from judge.running.unprompted_metrics import encoder_for
 from study.errors import StudyError
-from study.facts.pair_choices import compared_by_people
+from study.facts.judgments import as_read
+from study.facts.pair_choices import ComparedPairs, compared_by_people
+from study.schema import CallKind
+from study.schema.tables import judgments, pair_answers, probe_answers
 from study.study import Study
 
 SAMPLE = 60
@@ -30,6 +39,13 @@ SAMPLE = 60
 
 WhichPairs = Literal["all", "compared"]
 """All responses to a query with each other, or only the pairs that people compared."""
+
+ScoredConstructs = Mapping[int, frozenset[str]]
+"""Response (database key) to the constructs on which the run has a score for it."""
+
+_Asked = dict[tuple[int, int | None, str, int], list[str | None]]
+"""Missing reasons of the stored answers in the order of their attempts, None for a value, by the
+first and the second response (database keys), construct and repeat."""
 
 
 def probe_study(
@@ -151,6 +167,141 @@ def preview_pairs(study: Study, settings: JudgeSettings, pairs: WhichPairs = "al
     prompts = scope.metric.prompts
     run = None if prompts is None else newest_run(study, settings, scope.metric.key, prompts.name)
     return preview_items(study, settings, scope, items, run)
+
+
+def scored_constructs(connection: Connection, run_id: int, scope: Scope) -> ScoredConstructs:
+    """Return the scores of a run that a probe can shift: those that the judge was asked for."""
+    names = ("response_id", "construct_key", "construct_version", "value", "rule")
+    scores: dict[int, set[str]] = {}
+    rows = connection.execute(as_read(names, judgments.c.run_id == run_id, judgments.c.repeat == 0))
+    for response, key, version, value, rule in rows:
+        current = key in scope.constructs and version == scope.versions.get(key)
+        if current and value is not None and rule != EMPTY_RESPONSE:
+            scores.setdefault(response, set()).add(key)
+    return {response: frozenset(keys) for response, keys in scores.items()}
+
+
+def draw_sample(
+    order: Iterable[Place], scores: ScoredConstructs, size: int, seed: int
+) -> list[Place]:
+    """Draw responses of a run, one for each query until every query has one.
+
+    The draw depends only on the seed: a larger sample contains the smaller one, other runs of the
+    study are probed on the same responses, and an interrupted call continues with the same ones.
+    """
+    by_query: dict[int, list[Place]] = {}
+    for place in order:
+        if place.selected and place.response in scores:
+            by_query.setdefault(place.query, []).append(place)
+    turns: list[tuple[int, bytes, Place]] = []
+    for query, of_query in by_query.items():
+        mixed = sorted(of_query, key=lambda place: draw_rank(seed, place.response))
+        turns += [(turn, draw_rank(seed, -query), place) for turn, place in enumerate(mixed)]
+    sample = [place for _, _, place in sorted(turns, key=lambda item: item[:2])[:size]]
+    return sorted(sample, key=lambda place: (place.query, place.context_hash, place.response))
+
+
+@dataclass(frozen=True)
+class Probes(Items):
+    """Responses of a run, each altered by every probe."""
+
+    probes: Sequence[Probe]
+    sample: Collection[int]
+    """The responses to probe (database keys)."""
+    scores: ScoredConstructs
+    shuffle: int | None = None
+    """Seed of the order of passages in the run, which probes alter."""
+    kind: ClassVar[CallKind] = "probe"
+    answers: ClassVar[FromClause] = probe_answers
+    reads_passages: ClassVar[bool] = True
+
+    def places(self, order: Sequence[Place]) -> Sequence[Place]:
+        """Return the responses to the queries of the sample, which is selected."""
+        return selected_places(order, self.sample)
+
+    def work(
+        self, page: ContentPage, scope: Scope, constructs: Sequence[str]
+    ) -> Iterator[Pending | Skipped]:
+        """Yield the prompts to ask, altered, and the probes that are not asked."""
+        asked: dict[tuple[int, str], set[str | None]] = defaultdict(set)
+        for row in page.answers:
+            if row.construct_version == scope.versions.get(row.construct_key):
+                asked[row.response, row.construct_key].add(row.probe)
+        for content in page.contents:
+            if content.selected:
+                shown = self._in_order(content)
+                for key in constructs:
+                    if key in self.scores.get(content.id, ()):
+                        yield from self._altered(shown, key, scope, asked[content.id, key])
+
+    def _in_order(self, content: Content) -> Content:
+        """Return a response with its passages in the order of the run."""
+        if self.shuffle is None or not content.passages:
+            return content
+        order = shuffled(content.passages, self.shuffle, content.context_hash)
+        return replace(content, passages=order)
+
+    def _altered(
+        self, content: Content, key: str, scope: Scope, asked: Collection[str | None]
+    ) -> Iterator[Pending | Skipped]:
+        reads = scope.metric.reads(key)
+        for probe in self.probes:
+            if probe.key in asked:
+                yield Skipped(probe.key, asked_before=True)
+                continue
+            if probe.needs_passages and "context" not in reads:
+                continue
+            change = probe.alter(content)
+            if change is None:
+                yield Skipped(probe.key, asked_before=False)
+            elif change.response is None or "response" in reads:
+                item = Item(probe=probe, change=change)
+                yield Pending(key, 0, (change.applied(content),), (1,), item=item)
+
+
+@dataclass(frozen=True)
+class ResponsePairs(Items):
+    """Responses to a query, each beside each other one, in both orders."""
+
+    compared: ComparedPairs | None = None
+    """The pairs to ask; None: all."""
+    kind: ClassVar[CallKind] = "pairs"
+    answers: ClassVar[FromClause] = pair_answers
+    reads_passages: ClassVar[bool] = True
+
+    def places(self, order: Sequence[Place]) -> Sequence[Place]:
+        """Return the responses that are compared with each other."""
+        return [place for place in order if place.selected]
+
+    def work(self, page: ContentPage, scope: Scope, constructs: Sequence[str]) -> Iterator[Pending]:
+        """Yield the prompts to ask, both orders of a pair one after the other.
+
+        Asked again is a pair whose earlier prompts did not reach the model, or not whole.
+        """
+        asked: _Asked = defaultdict(list)
+        for row in sorted(page.answers, key=lambda row: row.attempt):
+            if row.construct_version == scope.versions.get(row.construct_key):
+                key = (row.response, row.second, row.construct_key, row.repeat)
+                asked[key].append(row.missing_reason)
+        for _, group in groupby(page.contents, lambda content: content.query):
+            contents = list(group)
+            for construct in constructs:
+                for pair in combinations(contents, 2):
+                    if self._is_wanted(construct, *pair):
+                        yield from self._both_orders(construct, *pair, scope, asked)
+
+    def _is_wanted(self, construct: str, one: Content, other: Content) -> bool:
+        return self.compared is None or (construct, frozenset((one.id, other.id))) in self.compared
+
+    def _both_orders(
+        self, construct: str, one: Content, other: Content, scope: Scope, asked: _Asked
+    ) -> Iterator[Pending]:
+        for repeat in range(scope.repeats):
+            for first, second in ((one, other), (other, one)):
+                earlier = asked.get((first.id, second.id, construct, repeat), [])
+                if is_due(earlier, retry_unparsed=scope.retry_unparsed):
+                    attempt = len(earlier) + 1
+                    yield Pending(construct, repeat, (first,), (attempt,), item=Item(second=second))
 
 
 def _probe_scope(study: Study, settings: JudgeSettings) -> Scope:

@@ -21,26 +21,16 @@ from judge.metrics.evaluation import (
 from judge.metrics.metric import MetricInput, MetricValue, MissingValue, Prompt
 from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import runs_of_other_metrics
-from judge.protocol.exchange import Answer, Request
-from judge.running.items import RESPONSE, Item
-from judge.running.remaining_work import Pending
+from judge.protocol.exchange import TOKENS, Answer, Request
+from judge.running.items import RESPONSE, Item, Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from study.schema import DRIFT, PROMPT_NOT_WHOLE
 from study.schema.tables import step_answers
 from study.study import Study
 
-ANSWER_COLUMNS = (
-    "reasoning",
-    "finish_reason",
-    "served_model",
-    "fingerprint",
-    "prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "cached_tokens",
-    "milliseconds",
-)
+USAGE_COLUMNS = (*(f"{name}_tokens" for name in TOKENS), "milliseconds")
+ANSWER_COLUMNS = ("reasoning", "finish_reason", "served_model", "fingerprint", *USAGE_COLUMNS)
 """Columns of a stored answer that have the names of the fields of an `Answer`."""
 
 

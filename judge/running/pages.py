@@ -7,7 +7,6 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Connection, FromClause, LargeBinary, cast, func, select
 
 from judge.metrics.metric import Content
-from judge.running.items import ItemKey
 from study.errors import StudyError, nearest
 from study.facts.current_responses import current_outputs, current_responses
 from study.schema.tables import (
@@ -46,7 +45,10 @@ class AnsweredItem(NamedTuple):
     repeat: int
     attempt: int
     missing_reason: str | None
-    item: ItemKey
+    second: int | None
+    """Response (database key) that was shown second."""
+    probe: str | None
+    round: int
 
 
 class ContentPage(NamedTuple):
@@ -191,10 +193,7 @@ def _stored(
         )
         .order_by(columns.id)
     )
-    return [
-        AnsweredItem(*row[:7], ItemKey(row.second_response_id, row.probe, row.round))
-        for row in rows
-    ]
+    return [AnsweredItem._make(row) for row in rows]
 
 
 def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:

@@ -8,6 +8,15 @@ from typing import Any
 
 from judge.engines.engine import Ready
 from judge.metrics.evaluation import Evaluation
+from judge.running.items import (
+    ALL_RESPONSES,
+    SHARED,
+    Items,
+    Pending,
+    Resolved,
+    Responses,
+    Skipped,
+)
 from judge.running.metric_requests import (
     MetricRequest,
     PlannedPrompt,
@@ -21,15 +30,6 @@ from judge.running.metric_requests import (
     stored_answers,
 )
 from judge.running.pages import ContentPage, Place, pages
-from judge.running.remaining_work import (
-    ALL_RESPONSES,
-    SHARED,
-    Items,
-    Pending,
-    Resolved,
-    Responses,
-    Skipped,
-)
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from study.study import Study

@@ -11,10 +11,10 @@ from judge.protocol.exchange import TOKENS, Answer
 from judge.run_settings import JudgeSettings
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
+from judge.running.items import ALL_RESPONSES, Items
 from judge.running.metric_requests import PromptName
 from judge.running.pages import places
 from judge.running.plan import CallPlan, sample_prompts
-from judge.running.remaining_work import ALL_RESPONSES, Items
 from judge.running.runs import likely_run
 from judge.running.scope import (
     Scope,
@@ -26,7 +26,7 @@ from judge.running.scope import (
     unprompted_note,
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
-from judge.running.survey import ItemCounts, Survey, item_counts, survey, too_long_message
+from judge.running.survey import ItemCounts, item_counts, survey, too_long_message
 from judge.running.unprompted_metrics import checked_text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
@@ -154,7 +154,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     with answers_in_files(study, settings, metric.prompts) as in_files:
         work = survey(plan, ready, limit=settings.limit, answers=in_files)
     count = work.now.total()
-    tokens, answer_tokens, most_reasoning = _tokens(work, ready, settings)
+    tokens, answer_tokens = ready.tokens.per_byte * work.now_bytes, work.now_answer_tokens
+    most_reasoning = count * settings.tokens_of_reasoning
     at_once = settings.at_once or _AT_ONCE
     seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens)
     estimate = None
@@ -223,8 +224,8 @@ def preview_items(
     """Return what a call on items would ask; `run` is the key and name of its run, if any."""
     plan, ready = _plan(study, settings, scope, run, items)
     work = survey(plan, ready, limit=settings.limit)
-    tokens, answers, most_reasoning = _tokens(work, ready, settings)
-    highest = settings.cost(tokens, answers + most_reasoning)
+    tokens, answers = ready.tokens.per_byte * work.now_bytes, work.now_answer_tokens
+    highest = settings.cost(tokens, answers + work.now.total() * settings.tokens_of_reasoning)
     return ItemPreview(
         run=run and run[1],
         planned=item_counts(plan, work),
@@ -252,13 +253,6 @@ def _plan(
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     order = items.places(places(study, settings.systems))
     return CallPlan(study, scope, order, run and run[0], items), ready
-
-
-def _tokens(work: Survey, ready: Ready, settings: JudgeSettings) -> tuple[float, int, int]:
-    """Return the tokens of prompts, and the most of answers and of reasoning before them."""
-    count = work.now.total()
-    answers = work.now_answer_tokens + (count - work.now_with_own_limit) * ready.answer_tokens
-    return ready.tokens.per_byte * work.now_bytes, answers, count * settings.tokens_of_reasoning
 
 
 @dataclass(frozen=True)

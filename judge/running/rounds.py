@@ -3,10 +3,13 @@
 Drift is measured by a fixed set of a run's prompts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import islice
+from typing import ClassVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, FromClause, func, select
 
 from judge.engines.engine import Engine, Ready, Usage
 from judge.metrics.embedding import TRUNCATED, Encoder, Vectors
@@ -15,15 +18,14 @@ from judge.protocol.exchange import ENCODED, Answer
 from judge.run_settings import JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.forecast import CountedAnswer, Forecast, forecast
+from judge.running.items import Item, Items, Pending, Responses
 from judge.running.metric_requests import MetricRequest, PlannedPrompt, PromptName
-from judge.running.pages import Place
+from judge.running.pages import ContentPage, Place
 from judge.running.plan import CallPlan, draw_prompts
-from judge.running.probes import DriftRound, draw_rank
-from judge.running.remaining_work import Responses
 from judge.running.scope import Scope
 from judge.running.session import AnswerDelivery, RunSession
 from judge.running.survey import Survey, survey
-from study.schema import DRIFT
+from study.schema import DRIFT, CallKind
 from study.schema.tables import probe_answers, step_answers
 from study.study import Study
 from study.text import counted
@@ -157,6 +159,35 @@ class Comparisons:
         return Answer(text, finish_reason=ENCODED)
 
 
+@dataclass(frozen=True)
+class DriftRound(Items):
+    """A fixed set of prompts of a run, asked once more."""
+
+    prompts: Collection[tuple[int, str]]
+    """Response (database key) and construct."""
+    number: int
+    kind: ClassVar[CallKind] = "probe"
+    answers: ClassVar[FromClause] = probe_answers
+
+    def places(self, order: Sequence[Place]) -> Sequence[Place]:
+        """Return the responses to the queries of the set, whose responses are selected."""
+        return selected_places(order, {response for response, _ in self.prompts})
+
+    def work(self, page: ContentPage, scope: Scope, constructs: Sequence[str]) -> Iterator[Pending]:
+        """Yield the prompts of the set that have no answer in this round."""
+        stored = {
+            (row.response, row.construct_key)
+            for row in page.answers
+            if row.round == self.number
+            and row.construct_version == scope.versions.get(row.construct_key)
+        }
+        for content in page.contents:
+            for key in constructs:
+                wanted = (content.id, key) in self.prompts and (content.id, key) not in stored
+                if content.selected and wanted:
+                    yield Pending(key, 0, (content,), (1,), item=Item(round=self.number))
+
+
 class DriftRounds(Usage):
     """The rounds of one call on a run; `ask` asks one round."""
 
@@ -257,3 +288,21 @@ def _next_round(connection: Connection, run_id: int) -> int:
     )
     rounds = [connection.execute(statement).scalar_one() for statement in last]
     return 1 + max((int(number) for number in rounds if number is not None), default=-1)
+
+
+def draw_rank(seed: int, *key: object) -> bytes:
+    """Return the position of an item in a random order that is the same every time."""
+    return blake2b(repr((seed, *key)).encode(), digest_size=8).digest()
+
+
+def selected_places(order: Sequence[Place], responses: Collection[int]) -> list[Place]:
+    """Return the places of all responses to the queries of some, which are selected.
+
+    Responses to a query share the answers to equal prompts.
+    """
+    queries = {place.query for place in order if place.response in responses}
+    return [
+        replace(place, selected=place.response in responses)
+        for place in order
+        if place.query in queries
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
-from judge.running.remaining_work import FLAGS
+from judge.running.items import FLAGS
 from judge.running.suite_forecast import SuiteForecast
 from judge.running.survey import ItemCounts
 from judge.running.text_scores import TextScoreCounts

@@ -13,10 +13,10 @@ from judge.metrics.registry import ASKED_FIRST, expanded
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
+from judge.running.items import ALL_RESPONSES, Items, Responses
 from judge.running.judgments import count, served
 from judge.running.pages import Place
 from judge.running.plan import CallPlan, draw_queries
-from judge.running.remaining_work import ALL_RESPONSES, Items, Responses
 from judge.running.rounds import DriftRounds, Rounds
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of

@@ -17,6 +17,7 @@ from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, MetricValue, Prompt
 from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
+from judge.running.items import Pending
 from judge.running.metric_requests import (
     StepAnswers,
     evaluate_pending,
@@ -25,7 +26,6 @@ from judge.running.metric_requests import (
 )
 from judge.running.pages import pages, places
 from judge.running.plan import CallPlan
-from judge.running.remaining_work import Pending
 from judge.running.scope import run_scope
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result

@@ -7,9 +7,9 @@ from typing import Any
 
 from judge.engines.engine import Ready
 from judge.protocol.exchange import TOO_LONG, Request
+from judge.running.items import SHARED, Pending, Resolved, Skipped
 from judge.running.metric_requests import PlannedPrompt, flags_of
 from judge.running.plan import CallPlan, Compare
-from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
 from study.facts.current_responses import current_responses
 from study.schema import DRIFT
 from study.study import Study
@@ -37,9 +37,7 @@ class Survey:
     """The prompts up to --limit whose answer is at hand; `now` lacks them."""
     now_bytes: int = 0
     now_answer_tokens: int = 0
-    """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
-    now_with_own_limit: int = 0
-    """Number of these prompts."""
+    """The most that the answers to these prompts may have."""
     too_long: list[tuple[int, Resolved]] = field(default_factory=list)
     """Items whose prompt exceeds the window, with its estimated tokens."""
     resolved: Counter[str] = field(default_factory=Counter)
@@ -57,6 +55,7 @@ class Survey:
     def add(
         self,
         planned: PlannedPrompt,
+        ready: Ready,
         limit: int | None,
         answers: Callable[[Request], bool] | None = None,
     ) -> None:
@@ -80,9 +79,8 @@ class Survey:
                 return
             self.now[key] += 1
             self.now_bytes += planned.size
-            if planned.answer_limit is not None:
-                self.now_answer_tokens += planned.answer_limit
-                self.now_with_own_limit += 1
+            own = planned.answer_limit
+            self.now_answer_tokens += ready.answer_tokens if own is None else own
 
     def add_too_long(self, planned: PlannedPrompt, ready: Ready) -> None:
         """Count the items of a prompt that exceeds the window."""
@@ -142,7 +140,7 @@ def survey(
             continue
         if is_first:
             counts.judgments += len(pending.contents)
-        counts.add(planned, limit, answers)
+        counts.add(planned, ready, limit, answers)
     if store is not None and batch:
         store(batch)
     return counts
