@@ -30,10 +30,13 @@ from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from judge.run_settings import JudgeSettings
+    from judge.running.preview import ItemPreview
+    from judge.running.run_outcome import Outcome
     from judge.running.session import OnProgress, RunProgress
+    from study.study import Study
 
 # Options of a run that do not apply to probes.
 _NOT_FOR_PROBES = frozenset(
@@ -269,25 +272,16 @@ def probe(
       ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
     """
     from judge.running.item_runs import preview_probes, probe_study
-    from judge.running.runner import RunStoppedError
-    from study.study import Study
 
     settings = settings_from(values)
     names = tuple(part for text in kinds for part in comma_separated(text))
-    try:
-        with Study.open(folder) as study:
-            if dry_run:
-                print_fields(preview_probes(study, settings, names, sample), as_json)
-                return
-            with _progress_bar(hidden=as_json) as on_progress:
-                outcome = probe_study(study, settings, names, sample, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
-    next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
-    print_fields(outcome, as_json, *next_step)
-    if outcome.failed:
-        raise click.exceptions.Exit(1)
+    _ask_about(
+        folder,
+        lambda study: preview_probes(study, settings, names, sample),
+        lambda study, on_progress: probe_study(study, settings, names, sample, on_progress),
+        dry_run=dry_run,
+        as_json=as_json,
+    )
 
 
 @judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PAIRS)
@@ -321,17 +315,36 @@ def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any)
       ccrs judge pairs my-study --engine vllm --model MODEL --pairs compared --constructs QR,AC
     """
     from judge.running.item_runs import compare_pairs, preview_pairs
+
+    settings = settings_from(values)
+    _ask_about(
+        folder,
+        lambda study: preview_pairs(study, settings, which),
+        lambda study, on_progress: compare_pairs(study, settings, which, on_progress),
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+def _ask_about(
+    folder: Path,
+    preview: Callable[[Study], ItemPreview],
+    ask: Callable[[Study, OnProgress | None], Outcome],
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Ask about probes or pairs, or preview it; print the result."""
     from judge.running.runner import RunStoppedError
     from study.study import Study
 
-    settings = settings_from(values)
     try:
         with Study.open(folder) as study:
             if dry_run:
-                print_fields(preview_pairs(study, settings, which), as_json)
+                print_fields(preview(study), as_json)
                 return
             with _progress_bar(hidden=as_json) as on_progress:
-                outcome = compare_pairs(study, settings, which, on_progress)
+                outcome = ask(study, on_progress)
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise

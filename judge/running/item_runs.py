@@ -19,12 +19,12 @@ from judge.running.items import EMPTY_RESPONSE, Item, Items, Pending, Skipped, i
 from judge.running.pages import ContentPage, Place, places
 from judge.running.plan import CallPlan
 from judge.running.preview import ItemPreview, preview_items
-from judge.running.rounds import draw_rank, selected_places
+from judge.running.rounds import in_turns, selected_places
 from judge.running.run_outcome import Outcome
 from judge.running.runner import judge_items
-from judge.running.runs import likely_run, newest_run
+from judge.running.runs import likely_run
 from judge.running.scope import Scope, run_scope
-from judge.running.session import OnProgress, open_session
+from judge.running.session import OnProgress, open_session, start_engine
 from judge.running.shown_texts import shuffled
 from judge.running.unprompted_metrics import encoder_for
 from study.errors import StudyError
@@ -84,15 +84,18 @@ def probe_study(
     scope = _probe_scope(study, settings)
     scope = replace(scope, encoder=encoder_for([scope.metric], settings))
 
-    def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
-        del ready, order
-        if run_id is None:
+    def check(plan: CallPlan, settings: JudgeSettings, ready: Ready) -> None:
+        del settings, ready
+        if plan.run_id is None:
             raise StudyError(
                 "The study has no run under these settings. Judge first, with the same options: "
                 f"ccrs judge {study.folder} ..."
             )
 
-    with open_session(study, settings, scope, check=check) as session:
+    with (
+        start_engine(study, settings, scope) as engine,
+        open_session(study, settings, scope, engine, check) as session,
+    ):
         items = _probes(study, settings, session.scope, probes, session.run.id, sample)
         # The probes have the passages in the order of the run already.
         in_order = replace(session, scope=replace(session.scope, shuffle=None))
@@ -111,7 +114,7 @@ def preview_probes(
     """
     probes = select_probes(kinds)
     scope = _probe_scope(study, settings)
-    run = likely_run(study, settings)
+    run = likely_run(study, settings, scope.metric)
     if run is None:
         raise StudyError("The study has no run under these settings. Judge first.")
     items = _probes(study, settings, scope, probes, run[0], sample)
@@ -150,7 +153,10 @@ def compare_pairs(
     scope = run_scope(study, settings, Pairwise(study.config.constructs))
     # Before the engine is started, which may take minutes.
     items = _pairs(study, settings, scope, pairs)
-    with open_session(study, settings, scope) as session:
+    with (
+        start_engine(study, settings, scope) as engine,
+        open_session(study, settings, scope, engine) as session,
+    ):
         return judge_items(session, on_progress, items)
 
 
@@ -164,8 +170,7 @@ def preview_pairs(study: Study, settings: JudgeSettings, pairs: WhichPairs = "al
     """
     scope = run_scope(study, settings, Pairwise(study.config.constructs))
     items = _pairs(study, settings, scope, pairs)
-    prompts = scope.metric.prompts
-    run = None if prompts is None else newest_run(study, settings, scope.metric.key, prompts.name)
+    run = likely_run(study, settings, scope.metric)
     return preview_items(study, settings, scope, items, run)
 
 
@@ -189,15 +194,9 @@ def draw_sample(
     The draw depends only on the seed: a larger sample contains the smaller one, other runs of the
     study are probed on the same responses, and an interrupted call continues with the same ones.
     """
-    by_query: dict[int, list[Place]] = {}
-    for place in order:
-        if place.selected and place.response in scores:
-            by_query.setdefault(place.query, []).append(place)
-    turns: list[tuple[int, bytes, Place]] = []
-    for query, of_query in by_query.items():
-        mixed = sorted(of_query, key=lambda place: draw_rank(seed, place.response))
-        turns += [(turn, draw_rank(seed, -query), place) for turn, place in enumerate(mixed)]
-    sample = [place for _, _, place in sorted(turns, key=lambda item: item[:2])[:size]]
+    scored = {p.response: p for p in order if p.selected and p.response in scores}
+    drawn = in_turns(((p.query, (p.response,)) for p in scored.values()), seed)
+    sample = [scored[response] for (response,) in drawn[:size]]
     return sorted(sample, key=lambda place: (place.query, place.context_hash, place.response))
 
 

@@ -78,11 +78,6 @@ class PlannedPrompt:
         return self._waiting.prompt
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The text in parts, of which the passages are one."""
-        return self.prompt.parts
-
-    @property
     def context(self) -> bytes:
         """Hash of the passages; empty for a metric without, whose prompts are grouped by query."""
         reads = self.texts.metric.reads(self.pending.construct_key)
@@ -101,11 +96,11 @@ class PlannedPrompt:
         prompts = self.texts.metric.prompts
         if self.answer_limit is not None and prompts is not None:
             further = max(0, self.answer_limit - prompts.max_tokens)
-        return ready.fits(self.size, lambda: self.parts, further)
+        return ready.fits(self.size, lambda: self.prompt.parts, further)
 
     def length(self, ready: Ready) -> int:
         """Return the length in tokens where the engine counts them, else in bytes."""
-        return self.size if ready.count is None else ready.count(self.parts)
+        return self.size if ready.count is None else ready.count(self.prompt.parts)
 
     def request(self) -> MetricRequest:
         """Return the request with the text of the prompt."""

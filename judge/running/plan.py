@@ -94,12 +94,8 @@ class CallPlan:
         Constructs whose prompts show no passages, such as QR, are a separate pass. With a
         `sample`, only its prompts are yielded.
         """
-        for planned in self.prompts(texts=True):
-            if not isinstance(planned, PlannedPrompt):
-                continue
-            if sample is not None and prompt_name(planned) not in sample:
-                continue
-            if planned.fits(ready):
+        for planned in self.fitting(ready, texts=True):
+            if sample is None or prompt_name(planned) in sample:
                 yield planned.request()
 
     def sizes(self, ready: Ready) -> dict[PromptName, int]:
@@ -107,11 +103,14 @@ class CallPlan:
 
         In tokens where the engine counts them, else in bytes.
         """
-        return {
-            prompt_name(planned): planned.length(ready)
-            for planned in self.prompts(texts=ready.count is not None)
-            if isinstance(planned, PlannedPrompt) and planned.fits(ready)
-        }
+        fitting = self.fitting(ready, texts=ready.count is not None)
+        return {prompt_name(planned): planned.length(ready) for planned in fitting}
+
+    def fitting(self, ready: Ready, *, texts: bool) -> Iterator[PlannedPrompt]:
+        """Yield the prompts that can be asked now and that fit the window."""
+        for planned in self.prompts(texts=texts):
+            if isinstance(planned, PlannedPrompt) and planned.fits(ready):
+                yield planned
 
     def _planned_steps(
         self,
@@ -195,7 +194,7 @@ def _in_order(prompts: Iterable[PlannedPrompt]) -> list[PlannedPrompt]:
     Prompts on one passage follow each other, whichever responses they are about: a cache need not
     hold all passages of a context.
     """
-    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.parts))
+    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.prompt.parts))
 
 
 def _comparisons(

@@ -148,7 +148,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     scope = run_scope(study, settings)
     metric = scope.metric
     checked_text_metrics(study, settings.text_metrics, scope.constructs)
-    run = likely_run(study, settings)
+    run = likely_run(study, settings, metric)
     plan, ready = _plan(study, settings, scope, run)
     check_scales(study, metric, scope.constructs, settings.name or settings.model or "")
     with answers_in_files(study, settings, metric.prompts) as in_files:
@@ -287,14 +287,15 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     """
     without = {"answers": ()} if getattr(settings, "answers", ()) else {}
     each: list[JudgeSettings] = []
+    runs: list[int | None] = []
     previews: dict[str, Preview] = {}
     for key, metric in fitting_metrics(study, settings):
         one = settings_of_metric(settings, key, metric)
         each.append(one)
+        found = likely_run(study, one, metric)
+        runs.append(found and found[0])
         # Metrics of a call share their files, and later steps depend on answers.
         previews[metric.key] = preview(study, one.model_copy(update=without))
-    found = [likely_run(study, one) for one in each]
-    runs = [None if run is None else run[0] for run in found]
     notes = (NOT_READ,) if without else ()
     return MetricsPreview(previews, forecast_metrics(study, each, runs), notes)
 

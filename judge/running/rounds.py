@@ -3,11 +3,12 @@
 Drift is measured by a fixed set of a run's prompts.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from sqlalchemy import Connection, FromClause, func, select
 
@@ -35,6 +36,7 @@ _BATCH = 64
 
 _Prompt = tuple[int, str]
 """Response (database key) and construct."""
+_Key = TypeVar("_Key", bound=tuple[object, ...])
 
 
 class Rounds:
@@ -235,14 +237,12 @@ def _prompt_set(session: RunSession, size: int) -> list[_Prompt]:
     places = {place.response: place for place in session.order if place.selected}
     with session.study.read() as connection:
         earlier = _earlier_prompts(connection, run.id, scope)
-    turns: dict[int, int] = {}
-    drawn: list[tuple[int, bytes, _Prompt]] = []
-    pairs = [(response, key) for response in places for key in scope.constructs]
-    for pair in sorted(pairs, key=lambda pair: draw_rank(0, run.identity, *pair)):
-        query = places[pair[0]].query
-        drawn.append((turns.get(query, 0), draw_rank(0, run.identity, -query), pair))
-        turns[query] = turns.get(query, 0) + 1
-    candidates = [*earlier, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
+    pairs = [
+        (place.query, (place.response, key))
+        for place in places.values()
+        for key in scope.constructs
+    ]
+    candidates = [*earlier, *in_turns(pairs, 0, run.identity)]
     prompts: list[_Prompt] = []
     for response, key in dict.fromkeys(candidates):
         if len(prompts) == size:
@@ -257,10 +257,7 @@ def _prompt_set(session: RunSession, size: int) -> list[_Prompt]:
 def _is_asked(study: Study, place: Place, key: str, scope: Scope, ready: Ready) -> bool:
     """Return whether a response has a prompt that fits the window."""
     fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
-    return any(
-        isinstance(planned, PlannedPrompt) and planned.fits(ready)
-        for planned in CallPlan(study, fresh, [place]).prompts(texts=True)
-    )
+    return any(True for _ in CallPlan(study, fresh, [place]).fitting(ready, texts=True))
 
 
 def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
@@ -290,9 +287,21 @@ def _next_round(connection: Connection, run_id: int) -> int:
     return 1 + max((int(number) for number in rounds if number is not None), default=-1)
 
 
-def draw_rank(seed: int, *key: object) -> bytes:
-    """Return the position of an item in a random order that is the same every time."""
-    return blake2b(repr((seed, *key)).encode(), digest_size=8).digest()
+def in_turns(items: Iterable[tuple[int, _Key]], *seed: object) -> list[_Key]:
+    """Return the keys of items in a random order, one of each query until every query had one.
+
+    The order is the same every time with the same seed; items are given as query and key.
+    """
+
+    def rank(*key: object) -> bytes:
+        return blake2b(repr((*seed, *key)).encode(), digest_size=8).digest()
+
+    turns: Counter[int] = Counter()
+    drawn: list[tuple[int, bytes, _Key]] = []
+    for query, key in sorted(items, key=lambda item: rank(*item[1])):
+        drawn.append((turns[query], rank(-query), key))
+        turns[query] += 1
+    return [key for _, _, key in sorted(drawn, key=lambda item: item[:2])]
 
 
 def selected_places(order: Sequence[Place], responses: Collection[int]) -> list[Place]:

@@ -15,13 +15,13 @@ from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
 from judge.running.items import ALL_RESPONSES, Items, Responses
 from judge.running.judgments import count, served
-from judge.running.pages import Place
 from judge.running.plan import CallPlan, draw_queries
 from judge.running.rounds import DriftRounds, Rounds
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import FEW, ScaleUse, stored_values
 from judge.running.scope import (
+    Scope,
     check_scales,
     fitting_metrics,
     later_steps_note,
@@ -33,7 +33,6 @@ from judge.running.session import (
     AnswerDelivery,
     OnProgress,
     RunSession,
-    StartedEngine,
     open_session,
     start_engine,
 )
@@ -86,7 +85,7 @@ def judge_study(
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    return _with_forecast(study, [settings], [_judge_with(study, settings, on_progress)])[0]
+    return _judged(study, settings, [settings], on_progress)[0]
 
 
 def judge_metrics(
@@ -115,34 +114,61 @@ def judge_metrics(
         only = {"metric": keys[0]} if keys else {}
         return [judge_study(study, settings.model_copy(update=only), on_progress)]
     fitting = fitting_metrics(study, settings)
-    by_place: dict[int, Outcome] = {}
     each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
-    encoder = encoder_for([metric for _, metric in fitting], settings)
-    for group in _engine_groups([metric for _, metric in fitting]):
-        first = fitting[group[0]][1]
-        scope = run_scope(study, each[group[0]], first)
-        with start_engine(study, settings, scope) as engine:
-            first_run = replace(engine, encoder=encoder)
-            # What the engine asked for itself at its start is counted in the first run alone.
-            later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
-            for place in group:
-                started = replace(
-                    first_run if place == group[0] else later, is_last=place == group[-1]
-                )
-                if settings.max_tokens is None:
-                    started = started.limited(first.prompts, fitting[place][1].prompts)
-                by_place[place] = _judge_with(study, each[place], on_progress, started)
-    return _with_forecast(study, each, [by_place[place] for place in sorted(by_place)])
+    return _judged(study, settings, each, on_progress)
 
 
-def _with_forecast(
-    study: Study, settings: Sequence[JudgeSettings], outcomes: list[Outcome]
+def _judged(
+    study: Study,
+    settings: JudgeSettings,
+    each: Sequence[JudgeSettings],
+    on_progress: OnProgress | None,
 ) -> list[Outcome]:
-    """Return outcomes, the last of them with the forecast of all after a sample of queries."""
+    """Judge with the settings of each metric, after all of them were checked."""
+    prepared = [_prepared(study, one) for one in each]
+    metrics = [scope.metric for scope, _ in prepared]
+    encoder = encoder_for(metrics, settings)
+    by_place: dict[int, Outcome] = {}
+    for group in _engine_groups(metrics):
+        with start_engine(study, settings, prepared[group[0]][0]) as engine:
+            # What the engine asked for itself at its start is counted in the first run alone.
+            later = replace(engine, ready=replace(engine.ready, overhead={}, notes=()))
+            for place in group:
+                started = engine if place == group[0] else later
+                started = replace(started, is_last=place == group[-1])
+                scope, without_prompts = prepared[place]
+                if settings.max_tokens is None:
+                    started = started.limited(metrics[group[0]].prompts, metrics[place].prompts)
+                if scope.metric.compares_texts:
+                    scope = replace(scope, encoder=encoder)
+                with open_session(study, each[place], scope, started, _check_window) as session:
+                    check_scales(study, scope.metric, scope.constructs, session.run.name)
+                    by_place[place] = judge_items(
+                        session, on_progress, without_prompts=without_prompts
+                    )
+    outcomes = [by_place[place] for place in sorted(by_place)]
     if outcomes[-1].queries is not None:
         runs = [run_id_of(study, outcome.run) for outcome in outcomes]
-        outcomes[-1] = replace(outcomes[-1], by_step=forecast_metrics(study, settings, runs))
+        outcomes[-1] = replace(outcomes[-1], by_step=forecast_metrics(study, each, runs))
     return outcomes
+
+
+def _prepared(study: Study, settings: JudgeSettings) -> tuple[Scope, list[Metric]]:
+    """Return the scope of a metric, and the metrics without prompts on its constructs."""
+    scope = run_scope(study, settings)
+    without_prompts = checked_text_metrics(study, settings.text_metrics, scope.constructs)
+    if scope.metric.prompts is not None:
+        with study.read() as connection:
+            check_words(connection, scope.metric.prompts)
+    return scope, without_prompts
+
+
+def _check_window(plan: CallPlan, settings: JudgeSettings, ready: Ready) -> None:
+    """Refuse prompts beyond the window before the run is begun, so that nothing is left behind."""
+    if ready.window is not None and not settings.skip_too_long:
+        work = survey(plan, ready)
+        if work.too_long:
+            raise StudyError(too_long_message(plan.study, work, ready.window))
 
 
 def _engine_groups(metrics: Sequence[Metric]) -> list[list[int]]:
@@ -159,36 +185,6 @@ def _engine_groups(metrics: Sequence[Metric]) -> list[list[int]]:
         sorted(group, key=lambda place: metrics[place].key not in ASKED_FIRST)
         for group in groups.values()
     ]
-
-
-def _judge_with(
-    study: Study,
-    settings: JudgeSettings,
-    on_progress: OnProgress | None,
-    started: StartedEngine | None = None,
-) -> Outcome:
-    scope = run_scope(study, settings)
-    metric, constructs = scope.metric, scope.constructs
-    without_prompts = checked_text_metrics(study, settings.text_metrics, constructs)
-    if metric.prompts is not None:
-        with study.read() as connection:
-            check_words(connection, metric.prompts)
-    if started is not None:
-        metric.max_tokens = started.max_tokens
-    encoder = started.encoder if started else encoder_for([metric], settings)
-    if metric.compares_texts:
-        scope = replace(scope, encoder=encoder)
-
-    def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
-        if ready.window is not None and not settings.skip_too_long:
-            # Before the run is begun, so that a refused call leaves nothing behind.
-            work = survey(CallPlan(study, scope, order, run_id), ready)
-            if work.too_long:
-                raise StudyError(too_long_message(study, work, ready.window))
-
-    with open_session(study, settings, scope, check=check, started=started) as session:
-        check_scales(study, metric, constructs, session.run.name)
-        return judge_items(session, on_progress, without_prompts=without_prompts)
 
 
 def judge_items(

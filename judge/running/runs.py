@@ -341,20 +341,12 @@ def software() -> dict[str, str]:
     return versions
 
 
-def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
-    """Return key and name of the newest run that matches the settings.
+def likely_run(study: Study, settings: JudgeSettings, metric: Metric) -> tuple[int, str] | None:
+    """Return key and name of the newest run of a metric that matches the settings.
 
     An engine may report further conditions, so only a call can find the exact run.
     """
-    metric = load_metric(settings.metric, settings.prompts, study.folder)
     prompts = metric.prompts.name if metric.prompts is not None else settings.prompts
-    return newest_run(study, settings, metric.key, prompts)
-
-
-def newest_run(
-    study: Study, settings: JudgeSettings, metric: str, prompts: str
-) -> tuple[int, str] | None:
-    """Return key and name of the newest run of a metric and prompt version under the settings."""
     columns = (judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding, judge_runs.c.endpoint)
     statement = select(*columns).where(
         judge_runs.c.engine == settings.engine, judge_runs.c.prompt_version == prompts
@@ -372,6 +364,6 @@ def newest_run(
             continue
         same_fields = run["decoding"].get("body", {}) == settings.further_fields
         same_order = shuffle_of(run) == settings.shuffle_passages
-        if same_fields and same_order and metric_of(run) == metric:
+        if same_fields and same_order and metric_of(run) == metric.key:
             return int(run["id"]), str(run["name"])
     return None

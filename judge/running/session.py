@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Self
 
 from judge.engines.engine import Delivery, Engine, Ready, load_engine
-from judge.metrics.embedding import Encoder
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, with_encoder, with_metric, with_shuffle
 from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
@@ -16,7 +15,7 @@ from judge.run_settings import JudgeSettings
 from judge.running.answer_store import AnswerStore
 from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
-from judge.running.plan import sample_prompts
+from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope, scales
 from study.errors import StudyError
@@ -142,8 +141,6 @@ class StartedEngine:
 
     engine: Engine
     ready: Ready
-    encoder: Encoder | None = None
-    """Of the metrics that compare texts."""
     is_last: bool = True
     """Whether it gets no prompts after those of the next run."""
     max_tokens: int | None = None
@@ -195,56 +192,45 @@ def open_session(
     study: Study,
     settings: JudgeSettings,
     scope: Scope,
-    *,
-    check: Callable[[Ready, list[Place], int | None], None] | None = None,
-    started: StartedEngine | None = None,
+    running: StartedEngine,
+    check: Callable[[CallPlan, JudgeSettings, Ready], None] | None = None,
 ) -> Iterator[RunSession]:
-    """Start the engine, find or begin the run, and lock it.
+    """Find or begin the run, and lock it.
 
     Parameters
     ----------
     study, settings, scope
         The prompts to ask, and their conditions.
+    running
+        An engine for these prompts.
     check
-        Called before a run is begun, with what the engine reports, the order of work, and the key
-        of the existing run; raises an error if the call must not start. None: it may.
-    started
-        An engine for these prompts that runs already; None: one is started.
+        Called before a run is begun, with the plan of the call on responses, whose run is None if
+        there is none yet; raises an error if the call must not start.
 
     Raises
     ------
     StudyError
-        The engine cannot answer, the run cannot be continued under these conditions, another
-        process works on it, or the study is on a network file system.
+        The run cannot be continued under these conditions, or another process works on it.
     """
     prompts = scope.metric.prompts
-    with nullcontext(started) if started else start_engine(study, settings, scope) as running:
-        assert prompts is not None  # noqa: S101  (no engine starts without prompts)
-        ready = running.ready
-        order = places(study, settings.systems)
-        conditions = with_metric(
-            ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good
+    assert prompts is not None  # noqa: S101  (no engine starts without prompts)
+    ready = running.ready
+    order = places(study, settings.systems)
+    scope.metric.max_tokens = running.max_tokens
+    conditions = with_metric(ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good)
+    if scope.encoder is not None:
+        scope.metric.encoder = scope.encoder.name
+        conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
+    identity = (conditions, prompts, settings.repeats, settings.name)
+    stored = find(study, *identity)
+    if check is not None:
+        check(CallPlan(study, scope, order, stored), settings, ready)
+    run = find_or_begin(study, *identity)
+    if RETRIEVAL.key in scope.constructs:
+        with study.write() as connection:
+            study.store_retrieval(connection)
+    with sole_writer(study, run.id, run.name) as confirm:
+        scope = replace(scope, scales=scales(study, scope, run.name))
+        yield RunSession(
+            study, settings, scope, order, running.engine, ready, running.is_last, run, confirm
         )
-        if scope.encoder is not None:
-            scope.metric.encoder = scope.encoder.name
-            conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
-        identity = (conditions, prompts, settings.repeats, settings.name)
-        if check is not None:
-            check(ready, order, find(study, *identity))
-        run = find_or_begin(study, *identity)
-        if RETRIEVAL.key in scope.constructs:
-            with study.write() as connection:
-                study.store_retrieval(connection)
-        with sole_writer(study, run.id, run.name) as confirm:
-            scope = replace(scope, scales=scales(study, scope, run.name))
-            yield RunSession(
-                study,
-                settings,
-                scope,
-                order,
-                running.engine,
-                ready,
-                running.is_last,
-                run,
-                confirm,
-            )
