@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from judge.run_settings import JudgeSettings
+    from judge.running.answer_store import OnProgress, RunProgress
     from judge.running.preview import ItemPreview
     from judge.running.run_outcome import Outcome
-    from judge.running.session import OnProgress, RunProgress
     from study.study import Study
 
 # Options of a run that do not apply to probes.
@@ -199,16 +199,12 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     import shlex
 
     from judge.running.run_outcome import SuiteOutcome
-    from judge.running.runner import RunStoppedError, judge_metrics
+    from judge.running.runner import judge_metrics
 
     if not as_json:
         _note_first_reference(study, settings)
-    try:
-        with _progress_bar(hidden=as_json) as on_progress:
-            outcomes = judge_metrics(study, settings, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
+    with _printing_progress(as_json) as on_progress:
+        outcomes = judge_metrics(study, settings, on_progress)
     several = len(outcomes) > 1
     result = SuiteOutcome(outcomes) if several else outcomes[0]
     place, run = shell_word(study.folder), shlex.quote(outcomes[0].run)
@@ -335,23 +331,31 @@ def _ask_about(
     as_json: bool,
 ) -> None:
     """Ask about probes or pairs, or preview it; print the result."""
-    from judge.running.runner import RunStoppedError
     from study.study import Study
 
-    try:
-        with Study.open(folder) as study:
-            if dry_run:
-                print_fields(preview(study), as_json)
-                return
-            with _progress_bar(hidden=as_json) as on_progress:
-                outcome = ask(study, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
+    with Study.open(folder) as study:
+        if dry_run:
+            print_fields(preview(study), as_json)
+            return
+        with _printing_progress(as_json) as on_progress:
+            outcome = ask(study, on_progress)
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
     print_fields(outcome, as_json, *next_step)
     if outcome.failed:
         raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _printing_progress(as_json: bool) -> Iterator[OnProgress | None]:
+    """Show the progress of a call; print its outcome so far where it was stopped."""
+    from judge.running.runner import RunStoppedError
+
+    try:
+        with _progress_bar(hidden=as_json) as on_progress:
+            yield on_progress
+    except RunStoppedError as stopped:
+        print_fields(stopped.outcome, as_json)
+        raise
 
 
 @contextmanager

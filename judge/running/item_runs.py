@@ -15,6 +15,7 @@ from judge.metrics.registry import PROMPTED_SUITES, expanded
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.run_settings import JudgeSettings
+from judge.running.answer_store import OnProgress
 from judge.running.items import EMPTY_RESPONSE, Item, Items, Pending, Skipped, is_due
 from judge.running.pages import ContentPage, Place, places
 from judge.running.plan import CallPlan
@@ -24,7 +25,7 @@ from judge.running.run_outcome import Outcome
 from judge.running.runner import judge_items
 from judge.running.runs import likely_run
 from judge.running.scope import Scope, run_scope
-from judge.running.session import OnProgress, open_session, start_engine
+from judge.running.session import open_session, start_engine
 from judge.running.shown_texts import shuffled
 from judge.running.unprompted_metrics import encoder_for
 from study.errors import StudyError
@@ -225,7 +226,7 @@ class Probes(Items):
         asked: dict[tuple[int, str], set[str | None]] = defaultdict(set)
         for row in page.answers:
             if row.construct_version == scope.versions.get(row.construct_key):
-                asked[row.response, row.construct_key].add(row.probe)
+                asked[row.response_id, row.construct_key].add(row.probe)
         for content in page.contents:
             if content.selected:
                 shown = self._in_order(content)
@@ -280,7 +281,7 @@ class ResponsePairs(Items):
         asked: _Asked = defaultdict(list)
         for row in sorted(page.answers, key=lambda row: row.attempt):
             if row.construct_version == scope.versions.get(row.construct_key):
-                key = (row.response, row.second, row.construct_key, row.repeat)
+                key = (row.response_id, row.second_response_id, row.construct_key, row.repeat)
                 asked[key].append(row.missing_reason)
         for _, group in groupby(page.contents, lambda content: content.query):
             contents = list(group)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
@@ -127,8 +127,8 @@ class Resolved:
     parser_version: str | None = None
     """Version of the metric that read the answers; None where there was no answer."""
     item: Item = RESPONSE
-    further: Mapping[str, str | None] = field(default_factory=dict)
-    """Further columns of its answer: the hash of its prompts, and the model that answered."""
+    further: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns of its answer, such as the hash of its prompts and the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,11 @@ class Pending:
         for content, attempt in zip(self.contents, self.attempts, strict=True):
             key = (content.id, self.construct_key, self.repeat, attempt)
             yield Resolved(*key, item=self.item, **known)
+
+    def answered(self, flags: tuple[str, ...], **known: Any) -> Iterator[Resolved]:
+        """Yield the item of each response; those after the first share its answers."""
+        for number, item in enumerate(self.resolved(**known)):
+            yield replace(item, flags=(*flags, SHARED) if number else flags)
 
 
 class Skipped(NamedTuple):
@@ -198,7 +203,7 @@ class Responses(Items):
         stored: _StoredJudgments = {}
         for row in page.answers:
             if row.construct_version == scope.versions.get(row.construct_key):
-                stored.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
+                stored.setdefault((row.response_id, row.construct_key, row.repeat), []).append(row)
         by_context = any("context" in scope.metric.reads(key) for key in constructs)
         groups = groupby(page.contents, lambda c: (c.query, c.context_hash if by_context else b""))
         for group in (list(contents) for _, contents in groups):
@@ -225,8 +230,13 @@ def _work_on(
     equal: list[Content], key: str, repeat: int, scope: Scope, stored: _StoredJudgments
 ) -> Iterator[Resolved | Pending]:
     rows = {content.id: stored.get((content.id, key, repeat), []) for content in equal}
-    if scope.for_reparse and not scope.metric.single_prompt:
-        yield from _for_reparse(equal, key, repeat, rows)
+    whole = {
+        response: [row for row in of_response if row.missing_reason not in PROMPT_NOT_WHOLE]
+        for response, of_response in rows.items()
+    }
+    metric = scope.metric
+    if scope.for_reparse and not metric.single_prompt:
+        yield from _for_reparse(equal, key, repeat, whole)
     due = [
         c
         for c in equal
@@ -235,7 +245,6 @@ def _work_on(
     ]
     if not due:
         return
-    metric = scope.metric
     attempts = tuple(1 + max((row.attempt for row in rows[c.id]), default=0) for c in due)
     item = Pending(key, repeat, tuple(due), attempts)
     reason = _unaskable(due[0], metric, key)
@@ -245,47 +254,38 @@ def _work_on(
     elif reason is not None:
         yield from item.resolved(missing_reason=reason)
     else:
-        yield from _ask_or_copy(equal, item, rows)
+        yield from _ask_or_copy(item, whole)
+
+
+_WholeAnswers = dict[int, list[AnsweredItem]]
+"""Answers to whole prompts, by response (database key)."""
 
 
 def _for_reparse(
-    equal: list[Content], key: str, repeat: int, rows: dict[int, list[AnsweredItem]]
+    equal: list[Content], key: str, repeat: int, whole: _WholeAnswers
 ) -> Iterator[Pending]:
     for content in equal:
-        whole = [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
-        counted = min(whole, key=lambda row: row.attempt, default=None)
+        counted = min(whole[content.id], key=lambda row: row.attempt, default=None)
         if content.selected and counted is not None and counted.missing_reason not in FINAL:
             yield Pending(key, repeat, (content,), (counted.attempt,), for_reparse=True)
 
 
-def _ask_or_copy(
-    equal: list[Content], item: Pending, rows: dict[int, list[AnsweredItem]]
-) -> Iterator[Resolved | Pending]:
-    whole = {
-        content.id: [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
-        for content in equal
-    }
+def _ask_or_copy(item: Pending, whole: _WholeAnswers) -> Iterator[Resolved | Pending]:
     answered = [min(rows, key=lambda row: row.attempt) for rows in whole.values() if rows]
     due = list(zip(item.contents, item.attempts, strict=True))
     to_ask = [(content, attempt) for content, attempt in due if whole[content.id]]
     again = bool(to_ask)
-    for content, attempt in due:
-        if whole[content.id]:
-            continue
-        if answered:
-            # The same content was judged for another response; its answer is used again.
-            yield Resolved(
-                content.id,
-                item.construct_key,
-                item.repeat,
-                attempt,
-                copy_of=answered[0].answer,
-            )
-        else:
-            to_ask.append((content, attempt))
+    others = [(content, attempt) for content, attempt in due if not whole[content.id]]
+    if answered:
+        # The same content was judged for another response; its answer is used again.
+        for content, attempt in others:
+            one = replace(item, contents=(content,), attempts=(attempt,))
+            yield from one.resolved(copy_of=answered[0].id)
+    else:
+        to_ask += others
     if to_ask:
         contents, attempts = zip(*to_ask, strict=True)
-        yield Pending(item.construct_key, item.repeat, contents, attempts, again=again)
+        yield replace(item, contents=contents, attempts=attempts, again=again)
 
 
 def is_due(reasons: Sequence[str | None], *, retry_unparsed: bool) -> bool:

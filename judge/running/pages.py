@@ -38,14 +38,14 @@ class Place:
 class AnsweredItem(NamedTuple):
     """The columns of a stored answer that decide whether work is left."""
 
-    answer: int
-    response: int
+    id: int
+    response_id: int
     construct_key: str
     construct_version: int
     repeat: int
     attempt: int
     missing_reason: str | None
-    second: int | None
+    second_response_id: int | None
     """Response (database key) that was shown second."""
     probe: str | None
     round: int
@@ -175,18 +175,7 @@ def _stored(
 ) -> list[AnsweredItem]:
     columns = answers.c
     rows = connection.execute(
-        select(
-            columns.id,
-            columns.response_id,
-            columns.construct_key,
-            columns.construct_version,
-            columns.repeat,
-            columns.attempt,
-            columns.missing_reason,
-            columns.second_response_id,
-            columns.probe,
-            columns.round,
-        )
+        select(*(columns[name] for name in AnsweredItem._fields))
         .where(
             columns.run_id == run_id,
             columns.response_id.in_([place.response for place in page]),

@@ -10,7 +10,6 @@ from judge.engines.engine import Ready
 from judge.metrics.evaluation import Evaluation
 from judge.running.items import (
     ALL_RESPONSES,
-    SHARED,
     Items,
     Pending,
     Resolved,
@@ -26,7 +25,6 @@ from judge.running.metric_requests import (
     evaluate_pending,
     flags_of,
     parsed_result,
-    prompt_name,
     stored_answers,
 )
 from judge.running.pages import ContentPage, Place, pages
@@ -95,7 +93,7 @@ class CallPlan:
         `sample`, only its prompts are yielded.
         """
         for planned in self.fitting(ready, texts=True):
-            if sample is None or prompt_name(planned) in sample:
+            if sample is None or planned.name in sample:
                 yield planned.request()
 
     def sizes(self, ready: Ready) -> dict[PromptName, int]:
@@ -104,7 +102,7 @@ class CallPlan:
         In tokens where the engine counts them, else in bytes.
         """
         fitting = self.fitting(ready, texts=ready.count is not None)
-        return {prompt_name(planned): planned.length(ready) for planned in fitting}
+        return {planned.name: planned.length(ready) for planned in fitting}
 
     def fitting(self, ready: Ready, *, texts: bool) -> Iterator[PlannedPrompt]:
         """Yield the prompts that can be asked now and that fit the window."""
@@ -159,17 +157,15 @@ class CallPlan:
         assert result is not None  # noqa: S101  (checked by the caller)
         value, reason, rule = parsed_result(self.scope, pending.construct_key, result)
         flags = flags_of(pending, texts)
-        first, *others = pending.resolved(
+        yield from pending.answered(
+            flags,
             value=value,
             missing_reason=reason,
             rule=rule,
             parts=result.parts,
-            flags=flags,
             parser_version=self.scope.metric.version if evaluation.used else None,
             further={} if pending.item.is_response else _origin(evaluation),
         )
-        yield first
-        yield from (replace(other, flags=(*flags, SHARED)) for other in others)
 
 
 def _key(pending: Pending, prompt_hash: str) -> PromptKey:

@@ -7,12 +7,12 @@ from sqlalchemy import select
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.files.files_engine import NOT_READ, answers_in_files
 from judge.protocol.conditions import Conditions
-from judge.protocol.exchange import TOKENS, Answer
+from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.items import ALL_RESPONSES, Items
-from judge.running.metric_requests import PromptName
+from judge.running.metric_requests import USAGE_COLUMNS, PromptName
 from judge.running.pages import places
 from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import likely_run
@@ -22,7 +22,6 @@ from judge.running.scope import (
     fitting_metrics,
     later_steps_note,
     run_scope,
-    settings_of_metric,
     unprompted_note,
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
@@ -162,9 +161,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     if run is not None and count and metric.single_prompt:
         answers = _counted_answers(plan, run[0], ready)
         wall = _wall_time(study, run[0], len(answers))
-        estimate = forecast(
-            answers, count, work.now_bytes, settings, wall=wall, at_once=settings.at_once
-        )
+        estimate = forecast(answers, count, work.now_bytes, settings, wall=wall)
     if estimate is not None:
         tokens = estimate.tokens["prompt"].estimate
         cost = None if estimate.cost is None else estimate.cost.estimate
@@ -289,8 +286,7 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     each: list[JudgeSettings] = []
     runs: list[int | None] = []
     previews: dict[str, Preview] = {}
-    for key, metric in fitting_metrics(study, settings):
-        one = settings_of_metric(settings, key, metric)
+    for one, metric in fitting_metrics(study, settings):
         each.append(one)
         found = likely_run(study, one, metric)
         runs.append(found and found[0])
@@ -304,29 +300,19 @@ def _counted_answers(plan: CallPlan, run_id: int, ready: Ready) -> list[CountedA
     """Return the answers of a run that have counts of tokens, with the lengths of the prompts."""
     first = replace(plan, scope=replace(plan.scope, retry_unparsed=False), run_id=None)
     lengths = first.sizes(replace(ready, window=None))
-    counts = [judgments.c[f"{name}_tokens"] for name in TOKENS]
+    names = ("construct_key", "repeat", "response_id", *USAGE_COLUMNS)
+    of_run = (judgments.c.run_id == run_id, judgments.c.attempt == 1)
+    statement = select(*(judgments.c[name] for name in names)).order_by(judgments.c.id)
     with plan.study.read() as connection:
         rows = connection.execute(
-            select(
-                judgments.c.construct_key,
-                judgments.c.repeat,
-                judgments.c.response_id,
-                judgments.c.milliseconds,
-                *counts,
-            )
-            .where(
-                judgments.c.run_id == run_id,
-                judgments.c.attempt == 1,
-                judgments.c.prompt_tokens.is_not(None),
-            )
-            .order_by(judgments.c.id)
+            statement.where(*of_run, judgments.c.prompt_tokens.is_not(None))
         ).all()
     answers = []
-    for construct, repeat, response, milliseconds, *numbers in rows:
+    for construct, repeat, response, *numbers in rows:
         length = lengths.get(PromptName(construct, repeat, response))
         if length is not None:
-            tokens = {f"{n}_tokens": number for n, number in zip(TOKENS, numbers, strict=True)}
-            answers.append(CountedAnswer(length, Answer(None, milliseconds=milliseconds, **tokens)))
+            usage = dict(zip(USAGE_COLUMNS, numbers, strict=True))
+            answers.append(CountedAnswer(length, Answer(None, **usage)))
     return answers
 
 

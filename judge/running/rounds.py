@@ -24,7 +24,7 @@ from judge.running.metric_requests import MetricRequest, PlannedPrompt, PromptNa
 from judge.running.pages import ContentPage, Place
 from judge.running.plan import CallPlan, draw_prompts
 from judge.running.scope import Scope
-from judge.running.session import AnswerDelivery, RunSession
+from judge.running.session import RunSession
 from judge.running.survey import Survey, survey
 from study.schema import DRIFT, CallKind
 from study.schema.tables import probe_answers, step_answers
@@ -78,48 +78,46 @@ class Rounds:
             self.sample = draw_prompts(self.lengths, sample, plan.study.config.seed)
         self.planned = self.survey.now.total() if self.sample is None else len(self.sample)
         """Prompts of the next round."""
+        store.total = self.planned
+        store.sample = None if self.sample is None else {}
 
-    def prompts(self, delivery: AnswerDelivery) -> Iterator[Iterable[MetricRequest]]:
+    def prompts(self) -> Iterator[Iterable[MetricRequest]]:
         """Yield the prompts of each round: the first steps, then those that depend on answers."""
         remaining = self._limit
         while self.planned:
             steps = self._store.steps
-            prompts = self._requests(delivery)
+            prompts = self._requests()
             yield prompts if remaining is None else islice(prompts, remaining)
             if self._store.steps == steps:
                 # Single prompts need one round; and without new answers no prompts follow.
                 return
-            remaining = None if self._limit is None else self._limit - delivery.answered
+            remaining = None if self._limit is None else self._limit - self._store.answered
             self.survey = self._survey(remaining)
             if self.sample is not None:
                 return
             self.planned = self.survey.now.total() if remaining is None or remaining > 0 else 0
-            delivery.total += self.planned
+            self._store.total += self.planned
 
-    def left(self, delivery: AnswerDelivery) -> int:
+    def left(self) -> int:
         """Return the judgments to be made; of probes and pairs the prompts, as far as known."""
         single = self.plan.scope.metric.single_prompt
         if isinstance(self.plan.items, Responses):
             # Of a metric in steps from the survey after the last round with answers.
-            return self.survey.judgments - (delivery.judged if single else 0)
+            return self.survey.judgments - (self._store.decided if single else 0)
         if single:
-            return self.survey.prompts.total() - delivery.answered
+            return self.survey.prompts.total() - self._store.answered
         return survey(self.plan, self._ready).prompts.total()
 
-    def forecast(
-        self, delivery: AnswerDelivery, settings: JudgeSettings, wall: float
-    ) -> Forecast | None:
+    def forecast(self, settings: JudgeSettings, wall: float) -> Forecast | None:
         """Return the forecast for the prompts outside the sample."""
-        answers = delivery.sample or {}
+        answers = self._store.sample or {}
         lengths = [size for name, size in self.lengths.items() if name not in answers]
         counted = [CountedAnswer(self.lengths[name], answer) for name, answer in answers.items()]
-        return forecast(
-            counted, len(lengths), sum(lengths), settings, wall=wall, at_once=settings.at_once
-        )
+        return forecast(counted, len(lengths), sum(lengths), settings, wall=wall)
 
-    def _requests(self, delivery: AnswerDelivery) -> Iterator[MetricRequest]:
+    def _requests(self) -> Iterator[MetricRequest]:
         for request in self.plan.requests(self._ready, self.sample):
-            failed = delivery.failed_prompts
+            failed = self._store.failed_prompts
             if not failed or (request.prompt_hash, request.repeat) not in failed:
                 yield request
 
@@ -148,7 +146,7 @@ class Comparisons:
             some = planned[start : start + _BATCH]
             texts = (text for each in some for text in each.prompt.compared or ())
             self._vectors.prepare(texts)
-            self._store.commit([(each.request(), self._answer(each.prompt)) for each in some])
+            self._store.store([(each.request(), self._answer(each.prompt)) for each in some])
 
     def _answer(self, prompt: Prompt) -> Answer:
         assert prompt.compared is not None  # noqa: S101  (the caller selects these)
@@ -178,7 +176,7 @@ class DriftRound(Items):
     def work(self, page: ContentPage, scope: Scope, constructs: Sequence[str]) -> Iterator[Pending]:
         """Yield the prompts of the set that have no answer in this round."""
         stored = {
-            (row.response, row.construct_key)
+            (row.response_id, row.construct_key)
             for row in page.answers
             if row.round == self.number
             and row.construct_version == scope.versions.get(row.construct_key)
@@ -212,17 +210,16 @@ class DriftRounds(Usage):
         items = DriftRound(self._prompts, number)
         places = items.places(session.order)
         plan = CallPlan(session.study, session.scope, places, run.id, items)
-        store = AnswerStore(session.study, run.id, session.scope, session.confirm)
-        delivery = AnswerDelivery(store)
+        store = AnswerStore(session)
         try:
-            for requests in Rounds(plan, session.ready, store).prompts(delivery):
-                engine.run(run, requests, delivery)
+            for requests in Rounds(plan, session.ready, store).prompts():
+                engine.run(run, requests, store)
         finally:
-            self.add_overhead({"calls": delivery.answered, **delivery.tokens})
-            self.add_overhead(delivery.overhead)
-            self.retries.update(delivery.retries)
-        failed = delivery.failures.total()
-        asked = counted(delivery.answered, "prompt was", "prompts were")
+            self.add_overhead({"calls": store.answered, **store.tokens})
+            self.add_overhead(store.overhead)
+            self.retries.update(store.retries)
+        failed = store.failures.total()
+        asked = counted(store.answered, "prompt was", "prompts were")
         without = f", {failed} got no answer" if failed else ""
         return f"Drift, round {number}: {asked} asked{without}."
 

@@ -11,7 +11,7 @@ from judge.engines.engine import FileEngine, Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import ASKED_FIRST, expanded
 from judge.run_settings import PRICED, JudgeSettings
-from judge.running.answer_store import AnswerStore
+from judge.running.answer_store import AnswerStore, OnProgress
 from judge.running.calls import begin_call, end_call
 from judge.running.items import ALL_RESPONSES, Items, Responses
 from judge.running.judgments import count, served
@@ -26,12 +26,9 @@ from judge.running.scope import (
     fitting_metrics,
     later_steps_note,
     run_scope,
-    settings_of_metric,
     unprompted_note,
 )
 from judge.running.session import (
-    AnswerDelivery,
-    OnProgress,
     RunSession,
     open_session,
     start_engine,
@@ -113,8 +110,7 @@ def judge_metrics(
     if len(keys) < 2:
         only = {"metric": keys[0]} if keys else {}
         return [judge_study(study, settings.model_copy(update=only), on_progress)]
-    fitting = fitting_metrics(study, settings)
-    each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
+    each = [one for one, _ in fitting_metrics(study, settings)]
     return _judged(study, settings, each, on_progress)
 
 
@@ -214,45 +210,43 @@ def judge_items(
         plan = replace(whole, places=[each for each in whole.places if each.query in queries])
     if of_run:
         scale_use = _scale_use(session)
-    store = AnswerStore(study, run.id, scope, session.confirm, scale_use)
+    store = AnswerStore(session, scale_use, on_progress)
     rounds = Rounds(
         plan, session.ready, store, settings.limit, settings.estimate if of_run else None
     )
     planned = None if of_run else item_counts(plan, rounds.survey)
-    delivery = AnswerDelivery(store, rounds.planned, on_progress)
-    delivery.sample = None if rounds.sample is None else {}
     scores = store_text_metrics(study, whole.places, without_prompts, scope.constructs)
     if of_run and settings.drift:
         drift = DriftRounds(replace(session, order=list(plan.places)), settings.drift)
-    delivery.add_overhead(session.ready.overhead)
-    call = begin_call(study, run.id, settings, delivery.total, kind)
-    asked = _ask(session, kind, rounds, delivery, drift)
+    store.add_overhead(session.ready.overhead)
+    call = begin_call(study, run.id, settings, store.total, kind)
+    asked = _ask(session, kind, rounds, store, drift)
     seconds = monotonic() - began
     cost = None
-    if "prompt" in delivery.tokens or not delivery.answered:
-        cost = settings.cost(*(delivery.tokens[n] + delivery.overhead[n] for n in PRICED))
+    if "prompt" in store.tokens or not store.answered:
+        cost = settings.cost(*(store.tokens[n] + store.overhead[n] for n in PRICED))
     stopped, estimate = asked.stopped, None
     if rounds.sample is not None and scale_use is not None and stopped is None:
         # Nobody should decide on a run by a forecast for a judge on another scale.
         try:
             scale_use.check(FEW)
-            estimate = rounds.forecast(delivery, settings, asked.seconds)
+            estimate = rounds.forecast(settings, asked.seconds)
         except StudyError as error:
             stopped = error
     low = scale_use.note() if scale_use is not None and stopped is None else None
-    remaining = rounds.left(delivery)
+    remaining = rounds.left()
     if queries is not None:
         remaining = survey(whole, session.ready).judgments
     notes = unprompted_note(study, scope.metric, settings.constructs)
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
-        answered=delivery.answered,
+        answered=store.answered,
         remaining=remaining,
         missing=dict(store.missing),
-        failed=dict(delivery.failures),
+        failed=dict(store.failures),
         planned=planned,
-        tokens=dict(delivery.tokens),
+        tokens=dict(store.tokens),
         seconds=seconds,
         text_metrics=scores,
         notes=(
@@ -262,21 +256,21 @@ def judge_items(
             *asked.notes,
             *([low] if low else []),
         ),
-        examples=tuple(delivery.examples),
+        examples=tuple(store.examples),
         cost=cost,
-        cost_is_most=settings.price_cached is None and bool(delivery.tokens.get("cached")),
-        uncounted=delivery.uncounted,
+        cost_is_most=settings.price_cached is None and bool(store.tokens.get("cached")),
+        uncounted=store.uncounted,
         sample=rounds.sample is not None,
         queries=None if queries is None else len(queries),
         estimate=estimate,
-        retries=dict(delivery.retries),
-        overhead=dict(delivery.overhead),
+        retries=dict(store.retries),
+        overhead=dict(store.overhead),
         asks=session.ready.asks,
         by_files=isinstance(session.engine, FileEngine),
         reasons=dict(scope.metric.reasons),
-        **(_of_run(session, store, delivery) if of_run else {}),
+        **(_of_run(session, store) if of_run else {}),
     )
-    _store_end(session, call, delivery, asked.notes, stopped, outcome)
+    _store_end(session, call, store, asked.notes, stopped, outcome)
     if stopped is not None:
         raise RunStoppedError(str(stopped) or _INTERRUPTED, outcome) from stopped
     return outcome
@@ -306,7 +300,7 @@ def _ask(
     session: RunSession,
     kind: CallKind,
     rounds: Rounds,
-    delivery: AnswerDelivery,
+    store: AnswerStore,
     drift: DriftRounds | None,
 ) -> _Asked:
     """Ask the prompts of each round, with those of drift before and after."""
@@ -318,10 +312,10 @@ def _ask(
         if drift is not None:
             notes += (drift.ask(engine),)
         any_round = False
-        for prompts in rounds.prompts(delivery):
+        for prompts in rounds.prompts():
             any_round, start = True, monotonic()
             try:
-                notes += engine.run(session.run, prompts, delivery)
+                notes += engine.run(session.run, prompts, store)
             finally:
                 seconds += monotonic() - start
         if any_round and drift is not None:
@@ -331,12 +325,12 @@ def _ask(
     except (StudyError, KeyboardInterrupt) as error:
         stopped = error
     if drift is not None:
-        delivery.add_overhead(drift.overhead)
-        delivery.retries.update(drift.retries)
+        store.add_overhead(drift.overhead)
+        store.retries.update(drift.retries)
     return _Asked(notes, stopped, seconds)
 
 
-def _of_run(session: RunSession, store: AnswerStore, delivery: AnswerDelivery) -> dict[str, Any]:
+def _of_run(session: RunSession, store: AnswerStore) -> dict[str, Any]:
     """Return the fields of an outcome that only a call on responses has."""
     run_id = session.run.id
     with session.study.read() as connection:
@@ -348,7 +342,7 @@ def _of_run(session: RunSession, store: AnswerStore, delivery: AnswerDelivery) -
             run_missing[reason] += number
     return {
         "judged": store.judged,
-        "unanswered": delivery.unanswered,
+        "unanswered": store.unanswered,
         "run_judgments": by_reason.total(),
         "run_missing": dict(run_missing),
         "flags": dict(store.flags),
@@ -360,7 +354,7 @@ def _of_run(session: RunSession, store: AnswerStore, delivery: AnswerDelivery) -
 def _store_end(
     session: RunSession,
     call: int,
-    delivery: AnswerDelivery,
+    store: AnswerStore,
     notes: Sequence[str],
     stopped: StudyError | KeyboardInterrupt | None,
     outcome: Outcome,
@@ -382,8 +376,8 @@ def _store_end(
             notes=[
                 *([run.note] if run.note and not run.begun else []),
                 *notes,
-                *(f"No answer: {example}" for example in delivery.examples),
+                *(f"No answer: {example}" for example in store.examples),
             ],
-            figures=delivery.figures,
+            figures=store.figures,
             **{name: getattr(outcome, name) for name in counted},
         )

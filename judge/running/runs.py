@@ -73,10 +73,7 @@ def find(
     """
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
-        check_words(connection, prompts)
-        same = _same(connection, conditions, parts, name)
-        if same is None and name is not None:
-            _check_name(study, connection, name, parts, conditions)
+        same = _existing(study, connection, conditions, prompts, parts, name)
     return None if same is None else same.id
 
 
@@ -107,12 +104,9 @@ def _find_or_begin(
 ) -> Run:
     parts = identity(conditions, prompts, repeats)
     with study.write() as connection:
-        check_words(connection, prompts)
-        same = _same(connection, conditions, parts, name)
+        same = _existing(study, connection, conditions, prompts, parts, name)
         if same is not None:
             return same
-        if name is not None:
-            _check_name(study, connection, name, parts, conditions)
         metric_suffix = "" if prompts.metric == CCRS else f" {prompts.metric}"
         new_name = name or _free_name(study, connection, conditions.model + metric_suffix)
         note = None if name else _note_on_conditions(connection, new_name, parts, conditions)
@@ -188,11 +182,20 @@ def run_metric(
     return metric if same and metric.key == metric_of(run) else None
 
 
-def _same(
-    connection: Connection, conditions: Conditions, parts: Mapping[str, Any], name: str | None
+def _existing(
+    study: Study,
+    connection: Connection,
+    conditions: Conditions,
+    prompts: PromptSet,
+    parts: Mapping[str, Any],
+    name: str | None,
 ) -> Run | None:
+    """Return the run with this identity; None: there is none, and the name is free."""
+    check_words(connection, prompts)
     same = run_under(connection, conditions, parts, name)
     if same is None:
+        if name is not None:
+            _check_name(study, connection, name, parts, conditions)
         return None
     key, stored_name, endpoint = same
     if name is not None and stored_name != name:

@@ -1,19 +1,14 @@
-"""What a call on a run needs: an engine that is started, a run that is locked, answers stored."""
+"""What a call on a run needs: an engine that is started, and a run that is locked."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Self
 
-from judge.engines.engine import Delivery, Engine, Ready, load_engine
+from judge.engines.engine import Engine, Ready, load_engine
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, with_encoder, with_metric, with_shuffle
-from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
 from judge.run_settings import JudgeSettings
-from judge.running.answer_store import AnswerStore
-from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
@@ -22,100 +17,6 @@ from study.errors import StudyError
 from study.lifecycle.file_system import check_file_system
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
-
-_EXAMPLES = 3
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """The progress of a call."""
-
-    answered: int
-    failed: int
-    total: int
-    """Prompts to ask as far as they are known: later steps of a metric add theirs."""
-    tokens: int
-    """Prompt and completion tokens that the server counted."""
-
-
-OnProgress = Callable[[RunProgress], None]
-
-
-class AnswerDelivery(Delivery):
-    """Stores and counts the answers of one call."""
-
-    def __init__(
-        self, store: AnswerStore, total: int = 0, on_progress: OnProgress | None = None
-    ) -> None:
-        super().__init__()
-        self._store = store
-        self._on_progress = on_progress
-        self._counting = Lock()
-        self._unanswered: set[tuple[str, int, int]] = set()
-        self.total = total
-        """Prompts to ask, as far as they are known."""
-        self.sample: dict[PromptName, Answer] | None = None
-        """Answers by prompt, where the call asks a sample of the run."""
-        self.answered = 0
-        self.judged = 0
-        self.failures: Counter[str] = Counter()
-        self.failed_prompts: set[tuple[str, int]] = set()
-        """Prompts (hash, repeat) without an answer in this call."""
-        self.examples: list[str] = []
-        """The first failure of each kind, in the words of the server."""
-        self.tokens: Counter[str] = Counter()
-        """Of the answers, by name; a name is missing until an answer has it."""
-        self.uncounted = 0
-        """Answers whose prompt tokens are not known."""
-
-    @property
-    def unanswered(self) -> int:
-        """Judgments of prompts without an answer, for which the run has no earlier attempt."""
-        return len(self._unanswered)
-
-    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
-        """Store answers; return when they are on disk."""
-        answers = [(_checked(request), answer) for request, answer in pairs]
-        judged = self._store.commit(answers)
-        with self._counting:
-            self.judged += judged
-            for request, answer in answers:
-                if self.sample is not None:
-                    self.sample[prompt_name(request)] = answer
-                self.answered += 1
-                is_answer = answer.missing not in UNANSWERED
-                self.uncounted += is_answer and answer.prompt_tokens is None
-                for name in TOKENS:
-                    count = getattr(answer, f"{name}_tokens")
-                    if count is not None:
-                        self.tokens[name] += count
-        self._report()
-
-    def failed(self, request: Request, failure: Failure) -> None:
-        """Count a prompt without an answer; the next call asks it again."""
-        prompt = _checked(request)
-        with self._counting:
-            if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
-                self.examples.append(f"{failure.reason}: {failure.detail}")
-            self.failures[failure.reason] += 1
-            self.failed_prompts.add((prompt.prompt_hash, prompt.repeat))
-            self._unanswered |= {
-                (prompt.construct_key, prompt.repeat, response)
-                for response, attempt in zip(prompt.response_ids, prompt.attempts, strict=True)
-                if attempt == 1
-            }
-        self._report()
-
-    def _report(self) -> None:
-        if self._on_progress is not None:
-            tokens = self.tokens["prompt"] + self.tokens["completion"]
-            failed = self.failures.total()
-            self._on_progress(RunProgress(self.answered, failed, self.total, tokens))
-
-
-def _checked(request: Request) -> MetricRequest:
-    assert isinstance(request, MetricRequest)  # noqa: S101  (engines return what they got)
-    return request
 
 
 @dataclass(frozen=True)

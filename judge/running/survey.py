@@ -97,7 +97,7 @@ class Survey:
 def survey(
     plan: CallPlan,
     ready: Ready,
-    store: Callable[[list[Resolved]], object] | None = None,
+    store: Callable[[list[Resolved]], object] = lambda _: None,
     limit: int | None = None,
     compare: Compare | None = None,
     answers: Callable[[Request], bool] | None = None,
@@ -119,7 +119,7 @@ def survey(
         if isinstance(planned, Resolved):
             batch.append(planned)
             counts.resolved[_reason(planned, plan.scope.metric.key)] += 1
-            if store is not None and len(batch) >= _BATCH:
+            if len(batch) >= _BATCH:
                 store(batch)
                 batch = []
             continue
@@ -141,8 +141,7 @@ def survey(
         if is_first:
             counts.judgments += len(pending.contents)
         counts.add(planned, ready, limit, answers)
-    if store is not None and batch:
-        store(batch)
+    store(batch)
     return counts
 
 

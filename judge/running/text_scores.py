@@ -194,25 +194,34 @@ def store_text_metrics(
             shown = [texts_of[metric.key].input_of(content, construct) for content in new]
             for response, result in _measured(metric, scale, shown):
                 results[ScoreKey(response.content.id, metric.key, construct)] = result
-        for key, result in results.items():
-            counts[key.metric]["truncated"] += result.truncated
-            if result.missing_reason is not None:
-                missing = counts[key.metric]["missing"]
-                missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
         kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
             stored = _store_scores(study, kept, low_is_good, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
             stored = _store_scores(study, kept, low_is_good, dry_run)
-        for name, outcomes in stored.items():
-            counts[name]["stored"] += outcomes["stored"]
-            counts[name]["existing"] += outcomes["existing"]
-            counts[name]["differing"] += outcomes["differing"]
+        _add(counts, results, stored)
         advance(done, total)
     if not dry_run:
         _use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
     return counts
+
+
+def _add(
+    counts: Mapping[str, TextScoreCounts],
+    results: Mapping[ScoreKey, MeasuredScore],
+    stored: Mapping[str, Counter[str]],
+) -> None:
+    """Count the scores of a page, and what became of them."""
+    for key, result in results.items():
+        counts[key.metric]["truncated"] += result.truncated
+        if result.missing_reason is not None:
+            missing = counts[key.metric]["missing"]
+            missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
+    for name, outcomes in stored.items():
+        counts[name]["stored"] += outcomes["stored"]
+        counts[name]["existing"] += outcomes["existing"]
+        counts[name]["differing"] += outcomes["differing"]
 
 
 def _measured(
@@ -310,17 +319,13 @@ def _store_scores(
         replaced: list[int] = []
         for key, (value, missing_reason, rule, _) in scores.items():
             before = existing.get(key)
-            if before is not None and (before.value, before.source) == (None, OWN):
-                if value is None:
-                    continue
-                replaced.append(before.id)
-                before = None
-            if before is not None:
-                if not _same(before.value, value):
-                    counts[key.metric]["differing"] += 1
-                elif value is not None:
-                    counts[key.metric]["existing"] += 1
+            outcome = _outcome(before, value)
+            if outcome == "differing" or value is not None:
+                counts[key.metric][outcome] += 1
+            if outcome != "stored":
                 continue
+            if before is not None:
+                replaced.append(before.id)
             score = ScorerAnswerBase(
                 construct_key=key.construct,
                 construct_version=versions[key.construct],
@@ -338,8 +343,6 @@ def _store_scores(
                     "low_is_good": key.metric in low_is_good,
                 }
             )
-            if value is not None:
-                counts[key.metric]["stored"] += 1
         if not dry_run:
             if replaced:
                 gone = delete(scorer_answers).where(scorer_answers.c.id.in_(replaced))
@@ -350,10 +353,14 @@ def _store_scores(
     return counts
 
 
-def _same(stored: float | None, computed: float | None) -> bool:
-    if stored is None or computed is None:
-        return stored is computed
-    return isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
+def _outcome(before: Any, value: float | None) -> str:
+    """Return what becomes of a measured value, beside what was stored before it."""
+    if before is None or ((before.value, before.source) == (None, OWN) and value is not None):
+        return "stored"
+    if before.value is None or value is None:
+        return "existing" if before.value is value else "differing"
+    same = isclose(before.value, value, rel_tol=1e-9, abs_tol=1e-9)
+    return "existing" if same else "differing"
 
 
 def _use_again(study: Study, measured: Collection[MeasuredWith]) -> None:

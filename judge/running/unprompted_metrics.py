@@ -191,15 +191,15 @@ def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric
             "--base-url URL a model behind an endpoint."
         )
     by_tokens = [key for key in keys if bert_score_layer(key)]
-    if models.base_url is None:
-        local = LocalEncoder(models.encoder)
-        return [*_text_metrics(keys, local), *_bert_scores(by_tokens, local)]
-    if by_tokens:
+    if by_tokens and models.base_url is not None:
         raise StudyError(
             f"{by_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
             f"with --encoder FOLDER alone, and {', '.join(_OF_TEXTS)} with --base-url."
         )
-    return _text_metrics(keys, load_encoder(models))
+    encoder = load_encoder(models)
+    of_texts: list[Metric] = [_OF_TEXTS[key](encoder) for key in keys if key in _OF_TEXTS]
+    local = _bert_scores(by_tokens, encoder) if isinstance(encoder, LocalEncoder) else []
+    return of_texts + local
 
 
 def load_encoder(models: MetricModels) -> Encoder:
@@ -241,10 +241,6 @@ def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder |
     if not comparing:
         return None
     return load_encoder(MetricModels(settings.encoder, settings.encoder_url))
-
-
-def _text_metrics(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
-    return [_OF_TEXTS[key](encoder) for key in keys if key in _OF_TEXTS]
 
 
 def _bert_scores(keys: Iterable[str], encoder: LocalEncoder) -> list[Metric]:
