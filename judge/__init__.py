@@ -30,16 +30,13 @@ if TYPE_CHECKING:
     )
     from judge.prompts.rubric import store_rubric as store_rubric
     from judge.responding.respond import respond_study as respond_study
-    from judge.running.model_metrics import MetricModels as MetricModels
-    from judge.running.pair_run import (
+    from judge.running.item_runs import (
         compare_pairs as compare_pairs,
         preview_pairs as preview_pairs,
-    )
-    from judge.running.preview import preview as preview
-    from judge.running.probe_run import (
         preview_probes as preview_probes,
         probe_study as probe_study,
     )
+    from judge.running.preview import preview as preview
     from judge.running.run_outcome import Outcome as Outcome
     from judge.running.runner import (
         RunStoppedError as RunStoppedError,
@@ -50,6 +47,7 @@ if TYPE_CHECKING:
         measure_study as measure_study,
         store_text_metrics as store_text_metrics,
     )
+    from judge.running.unprompted_metrics import MetricModels as MetricModels
 
 _MODULES = {
     "engines.engine_settings": (
@@ -70,12 +68,11 @@ _MODULES = {
     "prompts.prompt_versions": ("copy_version", "list_versions", "prompt_version"),
     "prompts.rubric": ("store_rubric",),
     "responding.respond": ("respond_study",),
-    "running.pair_run": ("compare_pairs", "preview_pairs"),
+    "running.item_runs": ("compare_pairs", "preview_pairs", "preview_probes", "probe_study"),
     "running.preview": ("preview",),
-    "running.probe_run": ("preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),
     "running.runner": ("RunStoppedError", "judge_metrics", "judge_study"),
-    "running.model_metrics": ("MetricModels",),
+    "running.unprompted_metrics": ("MetricModels",),
     "running.text_scores": ("measure_study", "store_text_metrics"),
 }
 _MODULE_OF = {name: f"judge.{module}" for module, names in _MODULES.items() for name in names}

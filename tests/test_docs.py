@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
-from judge.running.remaining_work import EMPTY_RESPONSE
+from judge.running.items import EMPTY_RESPONSE
 from study._manual.made_pages import WRITTEN, commands, settings
 from study.base.analysis_settings import AnalysisSettings
 from study.base.hypotheses import Hypothesis

@@ -30,10 +30,13 @@ from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from judge.run_settings import JudgeSettings
-    from judge.running.session import OnProgress, RunProgress
+    from judge.running.answer_store import OnProgress, RunProgress
+    from judge.running.preview import ItemPreview
+    from judge.running.run_outcome import Outcome
+    from study.study import Study
 
 # Options of a run that do not apply to probes.
 _NOT_FOR_PROBES = frozenset(
@@ -195,17 +198,13 @@ def _note_first_reference(study: Any, settings: JudgeSettings) -> None:
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     import shlex
 
-    from judge.running.runner import RunStoppedError, judge_metrics
-    from judge.running.suite_outcome import SuiteOutcome
+    from judge.running.run_outcome import SuiteOutcome
+    from judge.running.runner import judge_metrics
 
     if not as_json:
         _note_first_reference(study, settings)
-    try:
-        with _progress_bar(hidden=as_json) as on_progress:
-            outcomes = judge_metrics(study, settings, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
+    with _printing_progress(as_json) as on_progress:
+        outcomes = judge_metrics(study, settings, on_progress)
     several = len(outcomes) > 1
     result = SuiteOutcome(outcomes) if several else outcomes[0]
     place, run = shell_word(study.folder), shlex.quote(outcomes[0].run)
@@ -268,26 +267,17 @@ def probe(
       ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
     """
-    from judge.running.probe_run import preview_probes, probe_study
-    from judge.running.runner import RunStoppedError
-    from study.study import Study
+    from judge.running.item_runs import preview_probes, probe_study
 
     settings = settings_from(values)
     names = tuple(part for text in kinds for part in comma_separated(text))
-    try:
-        with Study.open(folder) as study:
-            if dry_run:
-                print_fields(preview_probes(study, settings, names, sample), as_json)
-                return
-            with _progress_bar(hidden=as_json) as on_progress:
-                outcome = probe_study(study, settings, names, sample, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
-    next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
-    print_fields(outcome, as_json, *next_step)
-    if outcome.failed:
-        raise click.exceptions.Exit(1)
+    _ask_about(
+        folder,
+        lambda study: preview_probes(study, settings, names, sample),
+        lambda study, on_progress: probe_study(study, settings, names, sample, on_progress),
+        dry_run=dry_run,
+        as_json=as_json,
+    )
 
 
 @judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PAIRS)
@@ -320,25 +310,52 @@ def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any)
       ccrs judge pairs my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge pairs my-study --engine vllm --model MODEL --pairs compared --constructs QR,AC
     """
-    from judge.running.pair_run import compare_pairs, preview_pairs
-    from judge.running.runner import RunStoppedError
-    from study.study import Study
+    from judge.running.item_runs import compare_pairs, preview_pairs
 
     settings = settings_from(values)
-    try:
-        with Study.open(folder) as study:
-            if dry_run:
-                print_fields(preview_pairs(study, settings, which), as_json)
-                return
-            with _progress_bar(hidden=as_json) as on_progress:
-                outcome = compare_pairs(study, settings, which, on_progress)
-    except RunStoppedError as stopped:
-        print_fields(stopped.outcome, as_json)
-        raise
+    _ask_about(
+        folder,
+        lambda study: preview_pairs(study, settings, which),
+        lambda study, on_progress: compare_pairs(study, settings, which, on_progress),
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+def _ask_about(
+    folder: Path,
+    preview: Callable[[Study], ItemPreview],
+    ask: Callable[[Study, OnProgress | None], Outcome],
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Ask about probes or pairs, or preview it; print the result."""
+    from study.study import Study
+
+    with Study.open(folder) as study:
+        if dry_run:
+            print_fields(preview(study), as_json)
+            return
+        with _printing_progress(as_json) as on_progress:
+            outcome = ask(study, on_progress)
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
     print_fields(outcome, as_json, *next_step)
     if outcome.failed:
         raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _printing_progress(as_json: bool) -> Iterator[OnProgress | None]:
+    """Show the progress of a call; print its outcome so far where it was stopped."""
+    from judge.running.runner import RunStoppedError
+
+    try:
+        with _progress_bar(hidden=as_json) as on_progress:
+            yield on_progress
+    except RunStoppedError as stopped:
+        print_fields(stopped.outcome, as_json)
+        raise
 
 
 @contextmanager

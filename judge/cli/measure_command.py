@@ -146,8 +146,8 @@ def run(
       ccrs measure my-study --metrics RR --qrels export.json --value yes=1 --value no=0
       ccrs measure my-study --metrics similarity,BERTScore --encoder all-MiniLM-L6-v2
     """
-    from judge.running.model_metrics import MetricModels
     from judge.running.text_scores import measure_study
+    from judge.running.unprompted_metrics import MetricModels
     from study.cli.import_options import choice_value, unique_by_name
     from study.study import Study
 

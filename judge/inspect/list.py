@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from judge.running.judgments import count
-from judge.running.pairs import PairCount, pair_counts
+from judge.running.judgments import PairCount, count, pair_counts
 from judge.text import Result, printable
 from study.facts.current_responses import count_current_responses
 from study.schema.tables import judge_runs

@@ -15,7 +15,7 @@ from judge.parsing.parse_answer import PARSER_VERSION, Parsed
 from judge.prompts.template import PromptVersion
 from judge.protocol.conditions import metric_of
 from judge.protocol.exchange import FINAL
-from judge.running.remaining_work import EMPTY_RESPONSE
+from judge.running.items import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of, sole_writer
 from judge.running.scale_use import ScaleUse
 from judge.text import Result, by_number, printable, quoted

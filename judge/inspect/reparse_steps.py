@@ -12,13 +12,13 @@ from judge.metrics.metric import Metric, Prompt
 from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import FINAL, Answer
-from judge.running.metric_requests import StepAnswers, parsed_result, stored_answers
+from judge.running.items import EMPTY_RESPONSE, Pending
+from judge.running.metric_requests import StepAnswers, answers_to_queries, parsed_result
 from judge.running.pages import ContentPage, pages, places
-from judge.running.remaining_work import EMPTY_RESPONSE, Pending
 from judge.running.scope import Scope, as_declared, scales
 from judge.running.shown_texts import ShownTexts
 from study.facts.judgments import counted_judgments
-from study.schema.tables import judgments, responses
+from study.schema.tables import judgments
 from study.study import Study
 
 _COLUMNS = (
@@ -94,7 +94,8 @@ class StepReader:
 
     def _page_changes(self, page: ContentPage, rows: Sequence[Row[Any]]) -> Iterator[Changed]:
         contents = {content.id: content for content in page.contents}
-        answers = self._answers({content.query for content in page.contents})
+        queries = {content.query for content in page.contents}
+        answers = answers_to_queries(self._study, self._run["id"], queries)
         for row in rows:
             if row.missing_reason in FINAL or row.rule == EMPTY_RESPONSE:
                 self._counts["not read"] += 1
@@ -115,13 +116,6 @@ class StepReader:
             parts = dict(evaluation.result.parts) or None
             if (parsed, parts) != (Parsed(row.value, row.missing_reason, row.rule), row.parts):
                 yield Changed(row, parsed, parts)
-
-    def _answers(self, queries: set[int]) -> StepAnswers:
-        # Equal prompts of a query were asked once, for any of its responses.
-        statement = select(responses.c.id).where(responses.c.query_id.in_(queries))
-        with self._study.read() as connection:
-            ids = list(connection.execute(statement).scalars())
-        return stored_answers(self._study, self._run["id"], ids)
 
     def _known(self, row: Row[Any], item: Pending, answers: StepAnswers) -> Any:
         if not self._metric.single_prompt:

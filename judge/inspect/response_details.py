@@ -14,9 +14,9 @@ from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, Prompt
 from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import REASONS
-from judge.running.metric_requests import StepAnswers, stored_answers
+from judge.running.items import ALL_RESPONSES, Pending, Resolved
+from judge.running.metric_requests import StepAnswers, answers_to_queries
 from judge.running.pages import Place, pages
-from judge.running.remaining_work import Pending, Resolved, work
 from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts
@@ -258,18 +258,13 @@ def _evaluations(
                 response_table.c.id == response
             )
         ).one()
-        # Equal prompts of a query are asked once, for any of its responses.
-        query_rows = connection.execute(
-            select(response_table.c.id).where(response_table.c.query_id == row.query_id)
-        ).scalars()
-        responses = list(query_rows)
     place = Place(row.query_id, bytes(row.context_hash or b""), response)
     scope = Scope(metric, (key,), versions, run["repeats"])
     texts = ShownTexts(metric, shuffle_of(run))
     [page] = pages(study, [place], None, texts=True)
     steps: list[StepRecord] = []
     claims: list[ClaimsRecord] = []
-    for item in work(page, scope, (key,)):
+    for item in ALL_RESPONSES.work(page, scope, (key,)):
         if isinstance(item, Resolved):
             continue
         again = False
@@ -277,7 +272,7 @@ def _evaluations(
         for judgment in attempts or [{"attempt": 1, "created_at": None}]:
             # A later reading may use answers that were asked for it.
             before = None if judgment.get("earlier") else judgment["created_at"]
-            answers = stored_answers(study, run["id"], responses, before)
+            answers = answers_to_queries(study, run["id"], [row.query_id], before)
             attempt = replace(item, attempts=(judgment["attempt"],), again=again)
             said = _replay(attempt, texts, answers, steps)
             if found := list(said.listed()):

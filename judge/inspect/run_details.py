@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.running.calls import Account, Call
+from judge.running.items import FLAGS
 from judge.running.judgments import Served
-from judge.running.remaining_work import FLAGS
 from judge.text import Result, by_number, duration, printable
 from study.text import counted
 

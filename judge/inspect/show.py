@@ -12,9 +12,8 @@ from sqlalchemy import Connection, Text, cast, func, select, union_all
 from judge.inspect.run_details import ConstructFigures, RunDetails
 from judge.protocol.exchange import REASONS, TOKENS
 from judge.running.calls import account, calls_of
-from judge.running.judgments import count, served
-from judge.running.pairs import PairCount, pair_counts
-from judge.running.remaining_work import EMPTY_RESPONSE
+from judge.running.items import EMPTY_RESPONSE
+from judge.running.judgments import PairCount, count, pair_counts, served
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
 from study.facts.current_responses import count_current_responses

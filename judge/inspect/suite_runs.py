@@ -9,11 +9,11 @@ from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, Metric, MetricInput, Prompt
 from judge.metrics.registry import suite_of
 from judge.protocol.conditions import metric_of, runs_of_other_metrics
-from judge.running.metric_requests import stored_answers
-from judge.running.remaining_work import Pending
+from judge.running.items import Pending
+from judge.running.metric_requests import answers_to_queries
 from judge.running.runs import run_metric
 from judge.running.scope import as_declared
-from study.schema.tables import judge_runs, responses
+from study.schema.tables import judge_runs
 from study.study import Study
 
 
@@ -67,11 +67,7 @@ def replayed(
     StudyError
         The metric raises an exception, or reads a field that it does not declare.
     """
-    with study.read() as connection:
-        # Equal prompts of a query are asked once, for any of its responses.
-        query_responses = select(responses.c.id).where(responses.c.query_id == content.query)
-        ids = list(connection.execute(query_responses).scalars())
-    answers = stored_answers(study, run["id"], ids)
+    answers = answers_to_queries(study, run["id"], [content.query])
     item = Pending(shown.construct, 0, (content,), (1,))
     found: list[tuple[Prompt, KnownAnswer]] = []
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from judge.running.injection_detection import control_tokens, labels_of, suspicions
 from judge.running.pages import pages, places
 from judge.running.runs import run_metric, run_of
+from judge.running.shown_texts import control_tokens, labels_of, suspicions
 from judge.text import Result, printable
 from study.errors import StudyError
 from study.facts.current_responses import current_responses

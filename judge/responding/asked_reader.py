@@ -121,9 +121,7 @@ def _forecast(
         for each in asked
         if (answer := answer_of(each)) is not None
     ]
-    return forecast(
-        counted, len(sizes), sum(sizes), settings, wall=seconds, at_once=settings.at_once
-    )
+    return forecast(counted, len(sizes), sum(sizes), settings, wall=seconds)
 
 
 def _size(each: AskedPrompt) -> int:

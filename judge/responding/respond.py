@@ -31,7 +31,7 @@ from judge.responding.system_prompts import (
 )
 from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
-from judge.running.model_metrics import MetricModels, load_encoder
+from judge.running.unprompted_metrics import MetricModels, load_encoder
 from study.errors import StudyError
 from study.importing.readers.input_file import Advance, unseen
 from study.lifecycle.file_system import check_file_system

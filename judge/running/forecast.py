@@ -82,7 +82,6 @@ def forecast(
     settings: JudgeSettings,
     *,
     wall: float | None = None,
-    at_once: int | None = None,
 ) -> Forecast | None:
     """Return the forecast for remaining prompts; None if none of the answers has a count of tokens.
 
@@ -96,11 +95,9 @@ def forecast(
         Number of the remaining prompts, and the sum of their lengths in the unit of
         `CountedAnswer.size`.
     settings
-        Prices.
+        Prices, and the largest number of simultaneous prompts, if the engine does not decide.
     wall
         Seconds from the first of the answered prompts to the last answer; None: not known.
-    at_once
-        Largest number of simultaneous prompts; None: the engine decides.
     """
     tallied = [item for item in answers if item.answer.prompt_tokens is not None]
     if not prompts:
@@ -128,6 +125,7 @@ def forecast(
         notes.append(
             f"  Without a count of tokens: {uncounted:,} of {counted(len(answers), 'answer')}."
         )
+    at_once = settings.at_once
     answering = total(lambda answer: answer.milliseconds, answers) if at_once else None
     fastest = None if answering is None or not at_once else answering.estimate / 1000 / at_once
     answered_size = sum(item.size for item in answers)

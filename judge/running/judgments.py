@@ -1,16 +1,16 @@
-"""Numbers of stored judgments, and the models that served the answers."""
+"""Numbers of stored judgments and pairs, and the models that served the answers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select, union_all
+from sqlalchemy import Connection, case, func, select, union_all
 
 from judge.protocol.exchange import ENCODED, UNANSWERED
 from study.facts.judgments import counted_judgments
 from study.facts.table_responses import responses_in_use
-from study.schema.tables import judgments, run_answers, run_step_answers
+from study.schema.tables import judgments, pair_answers, run_answers, run_step_answers
 
 # Responses in one statement. Databases bind at least this many parameters.
 _BATCH = 500
@@ -132,3 +132,35 @@ def served(connection: Connection, run_id: int) -> list[Served]:
 
 def _time(moment: Any) -> str:
     return str(moment.isoformat(timespec="seconds"))
+
+
+BOTH = 2
+"""Orders in which two responses can be shown."""
+
+
+class PairCount(NamedTuple):
+    """Pairs with an answer, counted for each construct and repeat."""
+
+    pairs: int
+    missing: int
+    """Of these, those without a choice in both orders."""
+
+
+def pair_counts(connection: Connection) -> dict[int, PairCount]:
+    """Return the numbers of pairs by run (database key); a pair counts once for all its answers."""
+    columns = pair_answers.c
+    one, other = columns.response_id, columns.second_response_id
+    pair = (
+        columns.run_id,
+        case((one < other, one), else_=other),
+        case((one < other, other), else_=one),
+        columns.construct_key,
+        columns.construct_version,
+        columns.repeat,
+    )
+    orders = func.count(case((columns.value.is_not(None), one)).distinct())
+    rows = select(columns.run_id, orders.label("orders")).group_by(*pair).subquery()
+    statement = select(
+        rows.c.run_id, func.count(), func.count(case((rows.c.orders < BOTH, 1)))
+    ).group_by(rows.c.run_id)
+    return {run: PairCount(pairs, missing) for run, pairs, missing in connection.execute(statement)}

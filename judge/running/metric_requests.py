@@ -1,11 +1,10 @@
 """Prompts of a run: planned before their text is made, answered from what is stored, and sent."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
@@ -21,45 +20,29 @@ from judge.metrics.evaluation import (
 from judge.metrics.metric import MetricInput, MetricValue, MissingValue, Prompt
 from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import runs_of_other_metrics
-from judge.protocol.exchange import Answer, Request
-from judge.running.items import RESPONSE, Item
-from judge.running.remaining_work import Pending
+from judge.protocol.exchange import TOKENS, Answer, Request
+from judge.running.items import Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from study.schema import DRIFT, PROMPT_NOT_WHOLE
-from study.schema.tables import step_answers
+from study.schema.tables import responses, step_answers
 from study.study import Study
 
-ANSWER_COLUMNS = (
-    "reasoning",
-    "finish_reason",
-    "served_model",
-    "fingerprint",
-    "prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "cached_tokens",
-    "milliseconds",
-)
+USAGE_COLUMNS = (*(f"{name}_tokens" for name in TOKENS), "milliseconds")
+SAID_COLUMNS = ("reasoning", "finish_reason", "served_model", "fingerprint")
+ANSWER_COLUMNS = (*SAID_COLUMNS, *USAGE_COLUMNS)
 """Columns of a stored answer that have the names of the fields of an `Answer`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricRequest(Request):
-    """A prompt with the evaluation that waits for its answer."""
+class PromptName(NamedTuple):
+    """Identifies a prompt among those that a run can ask now, before its text is made."""
 
-    response: MetricInput
-    """The response as the metric reads it."""
-    step: str
-    number: int
-    """Position of the prompt in the list of its step, from 0."""
-    item: Item = RESPONSE
-    """What is judged of the response."""
-
-    @property
-    def prompt_hash(self) -> str:
-        """SHA-256 (hexadecimal) of the prompt."""
-        return sha256(self.prompt.encode("utf-8", "surrogatepass")).hexdigest()
+    construct_key: str
+    repeat: int
+    response: int
+    """Database key of the first response that the answer is for."""
+    number: int = 0
+    """Position of the prompt in the list of its step."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +68,12 @@ class PlannedPrompt:
     @cached_property
     def prompt(self) -> Prompt:
         """The prompt with its text; needs the passages to have been read."""
-        return self._waiting.prompt
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The text in parts, of which the passages are one."""
-        return self.prompt.parts
+        if self.waiting is not None:
+            return self.waiting.prompt
+        waiting = evaluate_pending(self.pending, self.texts).waiting
+        if len(waiting) != 1:
+            raise single_prompt_error(self.texts.metric)
+        return waiting[0].prompt
 
     @property
     def context(self) -> bytes:
@@ -111,13 +94,19 @@ class PlannedPrompt:
         prompts = self.texts.metric.prompts
         if self.answer_limit is not None and prompts is not None:
             further = max(0, self.answer_limit - prompts.max_tokens)
-        return ready.fits(self.size, lambda: self.parts, further)
+        return ready.fits(self.size, lambda: self.prompt.parts, further)
 
     def length(self, ready: Ready) -> int:
         """Return the length in tokens where the engine counts them, else in bytes."""
-        return self.size if ready.count is None else ready.count(self.parts)
+        return self.size if ready.count is None else ready.count(self.prompt.parts)
 
-    def request(self) -> MetricRequest:
+    @property
+    def name(self) -> PromptName:
+        """What distinguishes it from other prompts that can be asked now."""
+        key = (self.pending.construct_key, self.pending.repeat, self.pending.contents[0].id)
+        return PromptName(*key, 0 if self.waiting is None else self.waiting.number)
+
+    def request(self) -> "MetricRequest":
         """Return the request with the text of the prompt."""
         pending = self.pending
         content = pending.contents[0]
@@ -134,20 +123,23 @@ class PlannedPrompt:
             prompt.schema,
             prompt.score_scale,
             pending.item.purpose,
+            planned=self,
             response=input_of(pending, self.texts),
-            step=prompt.step,
-            number=self._waiting.number,
-            item=pending.item,
         )
 
-    @cached_property
-    def _waiting(self) -> WaitingPrompt:
-        if self.waiting is not None:
-            return self.waiting
-        waiting = evaluate_pending(self.pending, self.texts).waiting
-        if len(waiting) != 1:
-            raise single_prompt_error(self.texts.metric)
-        return waiting[0]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRequest(Request):
+    """A planned prompt with its text."""
+
+    planned: PlannedPrompt = field(compare=False)
+    response: MetricInput
+    """The response as the metric reads it."""
+
+    @property
+    def prompt_hash(self) -> str:
+        """SHA-256 (hexadecimal) of the prompt."""
+        return self.planned.prompt.hash
 
 
 class PromptKey(NamedTuple):
@@ -157,27 +149,6 @@ class PromptKey(NamedTuple):
     repeat: int
     probe: str = ""
     round: int = 0
-
-
-class PromptName(NamedTuple):
-    """Identifies a prompt among those that a run can ask now, before its text is made."""
-
-    construct_key: str
-    repeat: int
-    response: int
-    """Database key of the first response that the answer is for."""
-    number: int = 0
-    """Position of the prompt in the list of its step."""
-
-
-def prompt_name(prompt: PlannedPrompt | MetricRequest) -> PromptName:
-    """Return the name of a planned prompt, or of the request made from it."""
-    if isinstance(prompt, MetricRequest):
-        response = prompt.response_ids[0]
-        return PromptName(prompt.construct_key, prompt.repeat, response, prompt.number)
-    pending = prompt.pending
-    number = 0 if prompt.waiting is None else prompt.waiting.number
-    return PromptName(pending.construct_key, pending.repeat, pending.contents[0].id, number)
 
 
 class StepAnswers:
@@ -213,7 +184,7 @@ class StepAnswers:
 def stored_answers(
     study: Study,
     run_id: int | None,
-    responses: Sequence[int],
+    response_ids: Sequence[int],
     before: datetime | None = None,
     *,
     with_probes: bool = False,
@@ -231,7 +202,7 @@ def stored_answers(
         runs = [run_id, *runs_of_other_metrics(connection, run_id)]
         statement = (
             select(step_answers)
-            .where(columns.run_id.in_(runs), columns.response_id.in_(responses))
+            .where(columns.run_id.in_(runs), columns.response_id.in_(response_ids))
             # Rounds of drift are a run's own.
             .where((columns.probe != DRIFT) | (columns.run_id == run_id))
             .order_by(columns.attempt, columns.run_id != run_id, columns.id)
@@ -245,6 +216,19 @@ def stored_answers(
         (PromptKey(row.prompt_hash, row.repeat, row.probe, row.round), _known_answer(row))
         for row in rows
     )
+
+
+def answers_to_queries(
+    study: Study, run_id: int, queries: Collection[int], before: datetime | None = None
+) -> StepAnswers:
+    """Return the answers of a run that count for responses to these queries (database keys).
+
+    Equal prompts of a query are asked once, for any of its responses.
+    """
+    statement = select(responses.c.id).where(responses.c.query_id.in_(queries))
+    with study.read() as connection:
+        ids = list(connection.execute(statement).scalars())
+    return stored_answers(study, run_id, ids, before)
 
 
 def _known_answer(row: Any) -> KnownAnswer:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Connection, FromClause, LargeBinary, cast, func, select
 
 from judge.metrics.metric import Content
-from judge.running.items import ItemKey
 from study.errors import StudyError, nearest
 from study.facts.current_responses import current_outputs, current_responses
 from study.schema.tables import (
@@ -39,14 +38,17 @@ class Place:
 class AnsweredItem(NamedTuple):
     """The columns of a stored answer that decide whether work is left."""
 
-    answer: int
-    response: int
+    id: int
+    response_id: int
     construct_key: str
     construct_version: int
     repeat: int
     attempt: int
     missing_reason: str | None
-    item: ItemKey
+    second_response_id: int | None
+    """Response (database key) that was shown second."""
+    probe: str | None
+    round: int
 
 
 class ContentPage(NamedTuple):
@@ -173,28 +175,14 @@ def _stored(
 ) -> list[AnsweredItem]:
     columns = answers.c
     rows = connection.execute(
-        select(
-            columns.id,
-            columns.response_id,
-            columns.construct_key,
-            columns.construct_version,
-            columns.repeat,
-            columns.attempt,
-            columns.missing_reason,
-            columns.second_response_id,
-            columns.probe,
-            columns.round,
-        )
+        select(*(columns[name] for name in AnsweredItem._fields))
         .where(
             columns.run_id == run_id,
             columns.response_id.in_([place.response for place in page]),
         )
         .order_by(columns.id)
     )
-    return [
-        AnsweredItem(*row[:7], ItemKey(row.second_response_id, row.probe, row.round))
-        for row in rows
-    ]
+    return [AnsweredItem._make(row) for row in rows]
 
 
 def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:

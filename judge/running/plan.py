@@ -8,6 +8,14 @@ from typing import Any
 
 from judge.engines.engine import Ready
 from judge.metrics.evaluation import Evaluation
+from judge.running.items import (
+    ALL_RESPONSES,
+    Items,
+    Pending,
+    Resolved,
+    Responses,
+    Skipped,
+)
 from judge.running.metric_requests import (
     MetricRequest,
     PlannedPrompt,
@@ -17,18 +25,9 @@ from judge.running.metric_requests import (
     evaluate_pending,
     flags_of,
     parsed_result,
-    prompt_name,
     stored_answers,
 )
 from judge.running.pages import ContentPage, Place, pages
-from judge.running.remaining_work import (
-    SHARED,
-    Items,
-    Pending,
-    Resolved,
-    Responses,
-    Skipped,
-)
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from study.study import Study
@@ -37,8 +36,6 @@ _SAMPLE = 12
 
 Compare = Callable[[Sequence[PlannedPrompt]], None]
 """Stores the answers to prompts that compare two texts."""
-
-ALL_RESPONSES = Responses()
 
 Planned = PlannedPrompt | Pending | Resolved | Skipped
 
@@ -95,12 +92,8 @@ class CallPlan:
         Constructs whose prompts show no passages, such as QR, are a separate pass. With a
         `sample`, only its prompts are yielded.
         """
-        for planned in self.prompts(texts=True):
-            if not isinstance(planned, PlannedPrompt):
-                continue
-            if sample is not None and prompt_name(planned) not in sample:
-                continue
-            if planned.fits(ready):
+        for planned in self.fitting(ready, texts=True):
+            if sample is None or planned.name in sample:
                 yield planned.request()
 
     def sizes(self, ready: Ready) -> dict[PromptName, int]:
@@ -108,11 +101,14 @@ class CallPlan:
 
         In tokens where the engine counts them, else in bytes.
         """
-        return {
-            prompt_name(planned): planned.length(ready)
-            for planned in self.prompts(texts=ready.count is not None)
-            if isinstance(planned, PlannedPrompt) and planned.fits(ready)
-        }
+        fitting = self.fitting(ready, texts=ready.count is not None)
+        return {planned.name: planned.length(ready) for planned in fitting}
+
+    def fitting(self, ready: Ready, *, texts: bool) -> Iterator[PlannedPrompt]:
+        """Yield the prompts that can be asked now and that fit the window."""
+        for planned in self.prompts(texts=texts):
+            if isinstance(planned, PlannedPrompt) and planned.fits(ready):
+                yield planned
 
     def _planned_steps(
         self,
@@ -159,26 +155,17 @@ class CallPlan:
         """Yield the answers on an item whose evaluation is complete."""
         result = evaluation.result
         assert result is not None  # noqa: S101  (checked by the caller)
-        metric = self.scope.metric
         value, reason, rule = parsed_result(self.scope, pending.construct_key, result)
         flags = flags_of(pending, texts)
-        for number, (content, attempt) in enumerate(
-            zip(pending.contents, pending.attempts, strict=True)
-        ):
-            yield Resolved(
-                content.id,
-                pending.construct_key,
-                pending.repeat,
-                attempt,
-                value,
-                reason,
-                rule,
-                parts=result.parts,
-                flags=(*flags, SHARED) if number else flags,
-                parser_version=metric.version if evaluation.used else None,
-                item=pending.item,
-                further={} if pending.item.is_response else _origin(evaluation),
-            )
+        yield from pending.answered(
+            flags,
+            value=value,
+            missing_reason=reason,
+            rule=rule,
+            parts=result.parts,
+            parser_version=self.scope.metric.version if evaluation.used else None,
+            further={} if pending.item.is_response else _origin(evaluation),
+        )
 
 
 def _key(pending: Pending, prompt_hash: str) -> PromptKey:
@@ -203,7 +190,7 @@ def _in_order(prompts: Iterable[PlannedPrompt]) -> list[PlannedPrompt]:
     Prompts on one passage follow each other, whichever responses they are about: a cache need not
     hold all passages of a context.
     """
-    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.parts))
+    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.prompt.parts))
 
 
 def _comparisons(

@@ -1,4 +1,4 @@
-"""Preview of a call: what it would ask, without sending a prompt."""
+"""Preview of a call on items of any kind: what it would ask, without sending a prompt."""
 
 from dataclasses import dataclass, replace
 
@@ -6,30 +6,27 @@ from sqlalchemy import select
 
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.files.files_engine import NOT_READ, answers_in_files
-from judge.metrics.registry import load_metric
 from judge.protocol.conditions import Conditions
-from judge.protocol.exchange import TOKENS, Answer
+from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
-from judge.running.metric_requests import PromptName
+from judge.running.items import ALL_RESPONSES, Items
+from judge.running.metric_requests import USAGE_COLUMNS, PromptName
 from judge.running.pages import places
 from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import likely_run
 from judge.running.scope import (
-    as_declared,
+    Scope,
     check_scales,
-    check_used,
     fitting_metrics,
     later_steps_note,
     run_scope,
-    select_constructs,
-    settings_of_metric,
     unprompted_note,
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
-from judge.running.survey import survey, too_long_message
-from judge.running.text_scores import check_text_metrics, text_metrics
+from judge.running.survey import ItemCounts, item_counts, survey, too_long_message
+from judge.running.unprompted_metrics import checked_text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
 from study.study import Study
@@ -39,6 +36,8 @@ from study.text import counted
 _SECONDS = 1.0
 # Typical number of simultaneous prompts of an engine without a limit.
 _AT_ONCE = 64
+
+_NOTHING_SENT = "No prompt was sent and nothing was written."
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Preview(Result):
         lines += list(self.notes)
         if self.too_long:
             lines.append(self.too_long)
-        return [*lines, "No prompt was sent and nothing was written."]
+        return [*lines, _NOTHING_SENT]
 
     def resolved_lines(self) -> list[str]:
         """Return the lines on the judgments that need no prompt."""
@@ -145,56 +144,112 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     StudyError
         As `judge_study` does for settings and study.
     """
-    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
-    check_used(settings, [metric])
-    constructs = select_constructs(study, metric, settings.constructs)
-    check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
-    order = places(study, settings.systems)
-    check_scales(study, metric, constructs, settings.name or settings.model or "")
-    scope = run_scope(study, settings, metric, constructs)
-    answer_tokens = settings.max_tokens or (metric.prompts.max_tokens if metric.prompts else 0)
-    conditions = Conditions(settings.engine, settings.model or "")
-    ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
-    run_id, name = likely_run(study, settings) or (None, None)
-    plan = CallPlan(study, scope, order, run_id)
+    scope = run_scope(study, settings)
+    metric = scope.metric
+    checked_text_metrics(study, settings.text_metrics, scope.constructs)
+    run = likely_run(study, settings, metric)
+    plan, ready = _plan(study, settings, scope, run)
+    check_scales(study, metric, scope.constructs, settings.name or settings.model or "")
     with answers_in_files(study, settings, metric.prompts) as in_files:
         work = survey(plan, ready, limit=settings.limit, answers=in_files)
     count = work.now.total()
-    tokens = ready.tokens.per_byte * work.now_bytes
+    tokens, answer_tokens = ready.tokens.per_byte * work.now_bytes, work.now_answer_tokens
+    most_reasoning = count * settings.tokens_of_reasoning
     at_once = settings.at_once or _AT_ONCE
-    answer_tokens_now = work.now_answer_tokens + (count - work.now_with_own_limit) * answer_tokens
-    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens_now)
+    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, answer_tokens)
     estimate = None
-    if run_id is not None and count and metric.single_prompt:
-        answers = _counted_answers(plan, run_id, ready)
-        wall = _wall_time(study, run_id, len(answers))
-        estimate = forecast(
-            answers, count, work.now_bytes, settings, wall=wall, at_once=settings.at_once
-        )
+    if run is not None and count and metric.single_prompt:
+        answers = _counted_answers(plan, run[0], ready)
+        wall = _wall_time(study, run[0], len(answers))
+        estimate = forecast(answers, count, work.now_bytes, settings, wall=wall)
     if estimate is not None:
         tokens = estimate.tokens["prompt"].estimate
         cost = None if estimate.cost is None else estimate.cost.estimate
         seconds = seconds if estimate.seconds is None else estimate.seconds.estimate
-    most_reasoning = count * settings.tokens_of_reasoning
-    highest = settings.cost(tokens, answer_tokens_now + most_reasoning)
+    highest = settings.cost(tokens, answer_tokens + most_reasoning)
     return Preview(
-        run=name,
+        run=run and run[1],
         prompts=dict(work.now),
         postponed=work.prompts.total() - count - work.answered,
         answered=work.answered,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
-        answer_tokens=answer_tokens_now,
+        answer_tokens=answer_tokens,
         reasoning_tokens=most_reasoning,
         seconds=seconds,
         forecast=estimate,
         basis=f"if an answer takes {_SECONDS:g} s and {at_once} prompts are under way at once",
         too_long=too_long_message(study, work, settings.window or 0) if work.too_long else None,
-        example=next(iter(sample_prompts(study, order[:1], scope)), None),
+        example=next(iter(sample_prompts(study, plan.places[:1], scope)), None),
         cost=cost,
         cost_if_reasoning=highest if most_reasoning and estimate is None else None,
         notes=(*unprompted_note(study, metric, settings.constructs), *later_steps_note(metric)),
     )
+
+
+@dataclass(frozen=True)
+class ItemPreview(Result):
+    """The prompts about probes or pairs that a call would ask under the same settings."""
+
+    run: str | None
+    """The run that it would most likely continue; None: it would begin one."""
+    planned: ItemCounts
+    prompt_tokens: int
+    """An estimate, at four bytes a token."""
+    cost: float | None
+    cost_if_reasoning: float | None
+    """The largest cost if the model reasons before each answer."""
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the preview as lines of text."""
+        lines = [*self.planned.lines(self.run), f"Prompt tokens: about {self.prompt_tokens:,}"]
+        if self.planned.pairs:
+            run = f"continue the run {self.run!r}" if self.run else "begin a run"
+            lines.insert(0, f"It would {run}.")
+        lines += cost_lines(self.cost, self.cost_if_reasoning)
+        return [*lines, *self.notes, _NOTHING_SENT]
+
+
+def preview_items(
+    study: Study,
+    settings: JudgeSettings,
+    scope: Scope,
+    items: Items,
+    run: tuple[int, str] | None,
+) -> ItemPreview:
+    """Return what a call on items would ask; `run` is the key and name of its run, if any."""
+    plan, ready = _plan(study, settings, scope, run, items)
+    work = survey(plan, ready, limit=settings.limit)
+    tokens, answers = ready.tokens.per_byte * work.now_bytes, work.now_answer_tokens
+    highest = settings.cost(tokens, answers + work.now.total() * settings.tokens_of_reasoning)
+    return ItemPreview(
+        run=run and run[1],
+        planned=item_counts(plan, work),
+        prompt_tokens=round(tokens),
+        cost=settings.cost(tokens, answers),
+        cost_if_reasoning=highest if settings.tokens_of_reasoning else None,
+        notes=(
+            *later_steps_note(scope.metric),
+            *([NOT_READ] if getattr(settings, "answers", ()) else []),
+        ),
+    )
+
+
+def _plan(
+    study: Study,
+    settings: JudgeSettings,
+    scope: Scope,
+    run: tuple[int, str] | None,
+    items: Items = ALL_RESPONSES,
+) -> tuple[CallPlan, Ready]:
+    """Return the plan of a call, and what is known of its engine before it is started."""
+    prompts = scope.metric.prompts
+    answer_tokens = settings.max_tokens or (prompts.max_tokens if prompts else 0)
+    conditions = Conditions(settings.engine, settings.model or "")
+    ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
+    order = items.places(places(study, settings.systems))
+    return CallPlan(study, scope, order, run and run[0], items), ready
 
 
 @dataclass(frozen=True)
@@ -216,7 +271,7 @@ class MetricsPreview(Result):
             lines += [f"  {line}" for line in each.resolved_lines()]
             lines += [each.too_long] if each.too_long else []
         lines += [*self.forecast.lines(), *self.notes]
-        return [*lines, "No prompt was sent and nothing was written."]
+        return [*lines, _NOTHING_SENT]
 
 
 def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
@@ -229,14 +284,14 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     """
     without = {"answers": ()} if getattr(settings, "answers", ()) else {}
     each: list[JudgeSettings] = []
+    runs: list[int | None] = []
     previews: dict[str, Preview] = {}
-    for key, metric in fitting_metrics(study, settings):
-        one = settings_of_metric(settings, key, metric)
+    for one, metric in fitting_metrics(study, settings):
         each.append(one)
+        found = likely_run(study, one, metric)
+        runs.append(found and found[0])
         # Metrics of a call share their files, and later steps depend on answers.
         previews[metric.key] = preview(study, one.model_copy(update=without))
-    found = [likely_run(study, one) for one in each]
-    runs = [None if run is None else run[0] for run in found]
     notes = (NOT_READ,) if without else ()
     return MetricsPreview(previews, forecast_metrics(study, each, runs), notes)
 
@@ -245,29 +300,19 @@ def _counted_answers(plan: CallPlan, run_id: int, ready: Ready) -> list[CountedA
     """Return the answers of a run that have counts of tokens, with the lengths of the prompts."""
     first = replace(plan, scope=replace(plan.scope, retry_unparsed=False), run_id=None)
     lengths = first.sizes(replace(ready, window=None))
-    counts = [judgments.c[f"{name}_tokens"] for name in TOKENS]
+    names = ("construct_key", "repeat", "response_id", *USAGE_COLUMNS)
+    of_run = (judgments.c.run_id == run_id, judgments.c.attempt == 1)
+    statement = select(*(judgments.c[name] for name in names)).order_by(judgments.c.id)
     with plan.study.read() as connection:
         rows = connection.execute(
-            select(
-                judgments.c.construct_key,
-                judgments.c.repeat,
-                judgments.c.response_id,
-                judgments.c.milliseconds,
-                *counts,
-            )
-            .where(
-                judgments.c.run_id == run_id,
-                judgments.c.attempt == 1,
-                judgments.c.prompt_tokens.is_not(None),
-            )
-            .order_by(judgments.c.id)
+            statement.where(*of_run, judgments.c.prompt_tokens.is_not(None))
         ).all()
     answers = []
-    for construct, repeat, response, milliseconds, *numbers in rows:
+    for construct, repeat, response, *numbers in rows:
         length = lengths.get(PromptName(construct, repeat, response))
         if length is not None:
-            tokens = {f"{n}_tokens": number for n, number in zip(TOKENS, numbers, strict=True)}
-            answers.append(CountedAnswer(length, Answer(None, milliseconds=milliseconds, **tokens)))
+            usage = dict(zip(USAGE_COLUMNS, numbers, strict=True))
+            answers.append(CountedAnswer(length, Answer(None, **usage)))
     return answers
 
 

@@ -1,13 +1,16 @@
-"""The outcome of a call, as counts and as lines of text."""
+"""The outcome of a call on one run or several, as counts and as lines of text."""
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
-from judge.running.item_counts import ItemCounts
-from judge.running.remaining_work import FLAGS
+from judge.running.items import FLAGS
 from judge.running.suite_forecast import SuiteForecast
+from judge.running.survey import ItemCounts
 from judge.running.text_scores import TextScoreCounts
 from judge.text import Result, by_number, duration
 from study.text import counted
@@ -188,3 +191,71 @@ class Outcome(Result):
             if counts["stored"] or counts["differing"]:
                 lines.append(line + ".")
         return lines
+
+
+@dataclass(frozen=True)
+class SuiteOutcome(Result):
+    """What one call did for several metrics, each of which is a run."""
+
+    outcomes: Sequence[Outcome]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome of each run, and the forecast of all metrics where there is one."""
+        runs = [outcome.as_json() for outcome in self.outcomes]
+        return {"runs": runs, "forecast": runs[-1]["by_step"]}
+
+    def lines(self) -> list[str]:
+        """Return a line for each run, and once what their prompts have in common."""
+        total = _together(self.outcomes)
+        stored = "was" if total.judged == 1 else "were"
+        first = (
+            f"{counted(total.judged, 'judgment')} of {len(self.outcomes)} runs {stored} stored; "
+            f"{counted(total.answered, 'prompt was', 'prompts were')} answered in "
+            f"{duration(total.seconds)}."
+        )
+        width = max(len(outcome.run) for outcome in self.outcomes)
+        runs = [f"  {outcome.run:{width}}  {_counts(outcome)}" for outcome in self.outcomes]
+        # The first line of a single run says what the first line here does.
+        rest = replace(total, max_missing=1.0).lines()[1:]
+        return [first, *runs, *rest, *_short_lines(self.outcomes)]
+
+
+def _counts(outcome: Outcome) -> str:
+    """Return the judgments that a call stored for a run, with those that have no value."""
+    missing = ", ".join(f"{number} {reason}" for reason, number in by_number(outcome.missing))
+    return f"{outcome.judged:,}" + (f", missing: {missing}" if missing else "")
+
+
+def _short_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a line on the runs of which too much is missing, if there are any."""
+    short = [
+        f"{outcome.run} {outcome.missing_share:.1%}" for outcome in outcomes if outcome.falls_short
+    ]
+    if not short:
+        return []
+    allowed = f"{outcomes[0].max_missing:.1%}"
+    return [f"Missing of the whole run, more than --max-missing ({allowed}): {', '.join(short)}."]
+
+
+_SUMMED = ("answered", "remaining", "judged", "seconds", "uncounted")
+_COUNTS = ("missing", "failed", "flags", "tokens", "retries", "overhead", "served")
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the sums of the outcomes; what each of them says is there once."""
+
+    def each(name: str) -> list[Any]:
+        return [getattr(outcome, name) for outcome in outcomes]
+
+    further: dict[str, Any] = {name: sum(each(name)) for name in _SUMMED}
+    for name in _COUNTS:
+        total: Counter[str] = Counter()
+        for counts in each(name):
+            total.update(counts)
+        further[name] = dict(total)
+    further |= {name: any(each(name)) for name in ("cost_is_most", "sample")}
+    further |= {name: tuple(dict.fromkeys(chain(*each(name)))) for name in ("notes", "examples")}
+    for name in ("reasons", "text_metrics"):
+        further[name] = dict(chain(*(of_one.items() for of_one in each(name))))
+    costs = [cost for cost in each("cost") if cost is not None]
+    return replace(outcomes[-1], cost=sum(costs) if costs else None, **further)

@@ -2,53 +2,46 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.engines.engine import FileEngine, Ready
 from judge.metrics.metric import Metric
-from judge.metrics.registry import ASKED_FIRST, expanded, load_metric
-from judge.run_settings import JudgeSettings
-from judge.running.answer_store import AnswerStore
-from judge.running.comparisons import encoder_for
-from judge.running.drift import DriftRounds
-from judge.running.item_counts import item_counts
+from judge.metrics.registry import ASKED_FIRST, expanded
+from judge.run_settings import PRICED, JudgeSettings
+from judge.running.answer_store import AnswerStore, OnProgress
+from judge.running.calls import begin_call, end_call
+from judge.running.items import ALL_RESPONSES, Items, Responses
 from judge.running.judgments import count, served
-from judge.running.pages import Place
 from judge.running.plan import CallPlan, draw_queries
-from judge.running.remaining_work import Items
-from judge.running.rounds import Rounds
+from judge.running.rounds import DriftRounds, Rounds
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import FEW, ScaleUse, stored_values
 from judge.running.scope import (
-    as_declared,
+    Scope,
     check_scales,
-    check_used,
     fitting_metrics,
     later_steps_note,
     run_scope,
-    select_constructs,
-    settings_of_metric,
     unprompted_note,
 )
 from judge.running.session import (
-    AnswerDelivery,
-    CallResult,
-    OnProgress,
     RunSession,
-    StartedEngine,
-    ask,
     open_session,
     start_engine,
-    store_end,
 )
 from judge.running.suite_forecast import forecast_metrics
-from judge.running.survey import survey, too_long_message
-from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
+from judge.running.survey import item_counts, survey, too_long_message
+from judge.running.text_scores import store_text_metrics
+from judge.running.unprompted_metrics import checked_text_metrics, encoder_for
 from study.errors import StudyError
+from study.schema import CallKind
 from study.study import Study
+
+_INTERRUPTED = "Interrupted. All answers so far are stored; run the command again to continue."
 
 
 class RunStoppedError(StudyError):
@@ -89,11 +82,7 @@ def judge_study(
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    outcome = _judge_with(study, settings, on_progress)
-    if outcome.queries is not None:
-        by_step = forecast_metrics(study, [settings], [run_id_of(study, outcome.run)])
-        outcome = replace(outcome, by_step=by_step)
-    return outcome
+    return _judged(study, settings, [settings], on_progress)[0]
 
 
 def judge_metrics(
@@ -121,30 +110,61 @@ def judge_metrics(
     if len(keys) < 2:
         only = {"metric": keys[0]} if keys else {}
         return [judge_study(study, settings.model_copy(update=only), on_progress)]
-    fitting = fitting_metrics(study, settings)
+    each = [one for one, _ in fitting_metrics(study, settings)]
+    return _judged(study, settings, each, on_progress)
+
+
+def _judged(
+    study: Study,
+    settings: JudgeSettings,
+    each: Sequence[JudgeSettings],
+    on_progress: OnProgress | None,
+) -> list[Outcome]:
+    """Judge with the settings of each metric, after all of them were checked."""
+    prepared = [_prepared(study, one) for one in each]
+    metrics = [scope.metric for scope, _ in prepared]
+    encoder = encoder_for(metrics, settings)
     by_place: dict[int, Outcome] = {}
-    each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
-    encoder = encoder_for([metric for _, metric in fitting], settings)
-    for group in _engine_groups([metric for _, metric in fitting]):
-        first = fitting[group[0]][1]
-        constructs = select_constructs(study, first, each[group[0]].constructs)
-        scope = run_scope(study, each[group[0]], first, constructs)
-        with start_engine(study, settings, scope) as engine:
-            first_run = replace(engine, encoder=encoder)
+    for group in _engine_groups(metrics):
+        with start_engine(study, settings, prepared[group[0]][0]) as engine:
             # What the engine asked for itself at its start is counted in the first run alone.
-            later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
+            later = replace(engine, ready=replace(engine.ready, overhead={}, notes=()))
             for place in group:
-                started = replace(
-                    first_run if place == group[0] else later, is_last=place == group[-1]
-                )
+                started = engine if place == group[0] else later
+                started = replace(started, is_last=place == group[-1])
+                scope, without_prompts = prepared[place]
                 if settings.max_tokens is None:
-                    started = started.limited(first.prompts, fitting[place][1].prompts)
-                by_place[place] = _judge_with(study, each[place], on_progress, started)
+                    started = started.limited(metrics[group[0]].prompts, metrics[place].prompts)
+                if scope.metric.compares_texts:
+                    scope = replace(scope, encoder=encoder)
+                with open_session(study, each[place], scope, started, _check_window) as session:
+                    check_scales(study, scope.metric, scope.constructs, session.run.name)
+                    by_place[place] = judge_items(
+                        session, on_progress, without_prompts=without_prompts
+                    )
     outcomes = [by_place[place] for place in sorted(by_place)]
-    if settings.estimate and outcomes[-1].queries is not None:
+    if outcomes[-1].queries is not None:
         runs = [run_id_of(study, outcome.run) for outcome in outcomes]
         outcomes[-1] = replace(outcomes[-1], by_step=forecast_metrics(study, each, runs))
     return outcomes
+
+
+def _prepared(study: Study, settings: JudgeSettings) -> tuple[Scope, list[Metric]]:
+    """Return the scope of a metric, and the metrics without prompts on its constructs."""
+    scope = run_scope(study, settings)
+    without_prompts = checked_text_metrics(study, settings.text_metrics, scope.constructs)
+    if scope.metric.prompts is not None:
+        with study.read() as connection:
+            check_words(connection, scope.metric.prompts)
+    return scope, without_prompts
+
+
+def _check_window(plan: CallPlan, settings: JudgeSettings, ready: Ready) -> None:
+    """Refuse prompts beyond the window before the run is begun, so that nothing is left behind."""
+    if ready.window is not None and not settings.skip_too_long:
+        work = survey(plan, ready)
+        if work.too_long:
+            raise StudyError(too_long_message(plan.study, work, ready.window))
 
 
 def _engine_groups(metrics: Sequence[Metric]) -> list[list[int]]:
@@ -163,186 +183,201 @@ def _engine_groups(metrics: Sequence[Metric]) -> list[list[int]]:
     ]
 
 
-def _judge_with(
-    study: Study,
-    settings: JudgeSettings,
+def judge_items(
+    session: RunSession,
     on_progress: OnProgress | None,
-    started: StartedEngine | None = None,
+    items: Items = ALL_RESPONSES,
+    without_prompts: Sequence[Metric] = (),
 ) -> Outcome:
-    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
-    check_used(settings, [metric])
-    constructs = select_constructs(study, metric, settings.constructs)
-    without_prompts = text_metrics(settings.text_metrics)
-    check_text_metrics(study, without_prompts, constructs)
-    if metric.prompts is not None:
-        with study.read() as connection:
-            check_words(connection, metric.prompts)
-    scope = run_scope(study, settings, metric, constructs)
-    if started is not None:
-        metric.max_tokens = started.max_tokens
-    encoder = started.encoder if started else encoder_for([metric], settings)
-    if metric.compares_texts:
-        scope = replace(scope, encoder=encoder)
+    """Ask about the items of an open session, and store their answers.
 
-    def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
-        if ready.window is not None and not settings.skip_too_long:
-            # Before the run is begun, so that a refused call leaves nothing behind.
-            work = survey(CallPlan(study, scope, order, run_id), ready)
-            if work.too_long:
-                raise StudyError(too_long_message(study, work, ready.window))
-
-    with open_session(study, settings, scope, check=check, started=started) as session:
-        check_scales(study, metric, constructs, session.run.name)
-        return _judge(session, without_prompts, on_progress)
-
-
-def _judge(
-    session: RunSession, without_prompts: list[Metric], on_progress: OnProgress | None
-) -> Outcome:
-    study, settings, scope, run = session.study, session.settings, session.scope, session.run
-    began = monotonic()
-    whole = session.order
-    queries = None
-    if settings.estimate and not scope.metric.single_prompt:
-        queries = draw_queries(whole, settings.estimate, study.config.seed)
-        session = replace(session, order=[place for place in whole if place.query in queries])
-    with study.read() as connection:
-        earlier = stored_values(connection, run.id)
-    # A share of claims may well be low everywhere; a score that a prompt asks for is not.
-    accept = settings.accept_low_scores or not scope.metric.single_prompt
-    scale_use = ScaleUse(scope.metric.scale_of, earlier, accept=accept)
-    store = AnswerStore(study, run.id, scope, session.confirm, scale_use)
-    plan = CallPlan(study, scope, session.order, run.id)
-    rounds = Rounds(plan, session.ready, store, settings.limit, settings.estimate)
-    is_sample = rounds.sample is not None
-    delivery = AnswerDelivery(store, rounds.planned, on_progress)
-    delivery.sample = {} if is_sample else None
-    scores = store_text_metrics(study, whole, without_prompts, scope.constructs)
-    drift = DriftRounds(session, settings.drift) if settings.drift else None
-    call, result = ask(
-        session,
-        "estimate" if settings.estimate else "run",
-        delivery,
-        rounds.prompts(delivery),
-        drift,
-        began,
-    )
-    if is_sample and result.stopped is None:
-        # Nobody should decide on a run by a forecast for a judge on another scale.
-        try:
-            scale_use.check(FEW)
-        except StudyError as error:
-            result = replace(result, stopped=error)
-    with study.read() as connection:
-        by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
-        answered_by = served(connection, run.id)
-    run_missing: Counter[str] = Counter()
-    for (_, reason), number in by_reason.items():
-        if reason is not None:
-            run_missing[reason] += number
-    estimate = None
-    if is_sample and result.stopped is None:
-        estimate = rounds.forecast(delivery, session, result.asking_seconds)
-    remaining = rounds.items_left(delivery)
-    if queries is not None:
-        remaining = survey(replace(plan, places=whole), session.ready).judgments
-    low = scale_use.note() if result.stopped is None else None
-    outcome = _outcome(
-        session,
-        store,
-        delivery,
-        result,
-        judged=store.judged,
-        remaining=remaining,
-        unanswered=delivery.unanswered,
-        run_judgments=by_reason.total(),
-        run_missing=dict(run_missing),
-        flags=dict(store.flags),
-        served={model.name or "(not named)": model.answers for model in answered_by},
-        text_metrics=scores,
-        sample=is_sample,
-        estimate=estimate,
-        queries=None if queries is None else len(queries),
-        max_missing=settings.max_missing,
-        notes=(
-            *unprompted_note(study, scope.metric, settings.constructs),
-            *_notes(session, result),
-            *([low] if low else []),
-        ),
-    )
-    return _ended(session, call, delivery, result, outcome)
-
-
-def judge_items(session: RunSession, items: Items, on_progress: OnProgress | None) -> Outcome:
-    """Ask about the items of an open session other than responses: probes or pairs.
-
-    Their answers are stored separately from the judgments of the run, and prompts beyond the
-    window as missing.
+    The answers on probes and pairs are stored separately from the judgments of the run, and their
+    prompts beyond the window as missing. Metrics without prompts score the responses.
 
     Raises
     ------
     RunStoppedError
         The call was interrupted, or could not continue.
     """
-    run = session.run
-    plan = CallPlan(session.study, session.scope, items.places(session.order), run.id, items)
-    store = AnswerStore(session.study, run.id, session.scope, session.confirm)
-    rounds = Rounds(plan, session.ready, store, session.settings.limit)
-    planned = item_counts(plan, rounds.survey)
-    delivery = AnswerDelivery(store, rounds.planned, on_progress)
-    call, result = ask(session, items.kind, delivery, rounds.prompts(delivery))
-    outcome = _outcome(
-        session,
-        store,
-        delivery,
-        result,
-        planned=planned,
-        remaining=rounds.prompts_left(delivery),
-        notes=(*later_steps_note(session.scope.metric), *_notes(session, result)),
+    study, settings, scope, run = session.study, session.settings, session.scope, session.run
+    began = monotonic()
+    of_run = isinstance(items, Responses)
+    kind: CallKind = "estimate" if of_run and settings.estimate else items.kind
+    plan = whole = CallPlan(study, scope, items.places(session.order), run.id, items)
+    queries = scale_use = drift = None
+    if kind == "estimate" and not scope.metric.single_prompt:
+        queries = draw_queries(whole.places, settings.estimate or 0, study.config.seed)
+        plan = replace(whole, places=[each for each in whole.places if each.query in queries])
+    if of_run:
+        scale_use = _scale_use(session)
+    store = AnswerStore(session, scale_use, on_progress)
+    rounds = Rounds(
+        plan, session.ready, store, settings.limit, settings.estimate if of_run else None
     )
-    return _ended(session, call, delivery, result, outcome)
-
-
-def _outcome(
-    session: RunSession,
-    store: AnswerStore,
-    delivery: AnswerDelivery,
-    result: CallResult,
-    **further: Any,
-) -> Outcome:
-    return Outcome(
-        run=session.run.name,
-        begun=session.run.begun,
-        answered=delivery.answered,
+    planned = None if of_run else item_counts(plan, rounds.survey)
+    scores = store_text_metrics(study, whole.places, without_prompts, scope.constructs)
+    if of_run and settings.drift:
+        drift = DriftRounds(replace(session, order=list(plan.places)), settings.drift)
+    store.add_overhead(session.ready.overhead)
+    call = begin_call(study, run.id, settings, store.total, kind)
+    asked = _ask(session, kind, rounds, store, drift)
+    seconds = monotonic() - began
+    cost = None
+    if "prompt" in store.tokens or not store.answered:
+        cost = settings.cost(*(store.tokens[n] + store.overhead[n] for n in PRICED))
+    stopped, estimate = asked.stopped, None
+    if rounds.sample is not None and scale_use is not None and stopped is None:
+        # Nobody should decide on a run by a forecast for a judge on another scale.
+        try:
+            scale_use.check(FEW)
+            estimate = rounds.forecast(settings, asked.seconds)
+        except StudyError as error:
+            stopped = error
+    low = scale_use.note() if scale_use is not None and stopped is None else None
+    remaining = rounds.left()
+    if queries is not None:
+        remaining = survey(whole, session.ready).judgments
+    notes = unprompted_note(study, scope.metric, settings.constructs)
+    outcome = Outcome(
+        run=run.name,
+        begun=run.begun,
+        answered=store.answered,
+        remaining=remaining,
         missing=dict(store.missing),
-        failed=dict(delivery.failures),
-        tokens=dict(delivery.tokens),
-        seconds=result.seconds,
-        examples=tuple(delivery.examples),
-        cost=result.cost,
-        cost_is_most=(
-            session.settings.price_cached is None and bool(delivery.tokens.get("cached"))
+        failed=dict(store.failures),
+        planned=planned,
+        tokens=dict(store.tokens),
+        seconds=seconds,
+        text_metrics=scores,
+        notes=(
+            *(notes if of_run else later_steps_note(scope.metric)),
+            *session.ready.notes,
+            *([run.note] if run.note else []),
+            *asked.notes,
+            *([low] if low else []),
         ),
-        uncounted=delivery.uncounted,
-        retries=dict(delivery.retries),
-        overhead=dict(delivery.overhead),
+        examples=tuple(store.examples),
+        cost=cost,
+        cost_is_most=settings.price_cached is None and bool(store.tokens.get("cached")),
+        uncounted=store.uncounted,
+        sample=rounds.sample is not None,
+        queries=None if queries is None else len(queries),
+        estimate=estimate,
+        retries=dict(store.retries),
+        overhead=dict(store.overhead),
         asks=session.ready.asks,
         by_files=isinstance(session.engine, FileEngine),
-        reasons=dict(session.scope.metric.reasons),
-        **further,
+        reasons=dict(scope.metric.reasons),
+        **(_of_run(session, store) if of_run else {}),
     )
-
-
-def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
-    run_notes = (session.run.note,) if session.run.note else ()
-    return (*session.ready.notes, *run_notes, *result.notes)
-
-
-def _ended(
-    session: RunSession, call: int, delivery: AnswerDelivery, result: CallResult, outcome: Outcome
-) -> Outcome:
-    """Store the end of a call; return its outcome, or raise it where the call was stopped."""
-    store_end(session, call, delivery, result, judged=outcome.judged, missing=outcome.missing)
-    if result.stopped is not None:
-        raise RunStoppedError(result.message, outcome) from result.stopped
+    _store_end(session, call, store, asked.notes, stopped, outcome)
+    if stopped is not None:
+        raise RunStoppedError(str(stopped) or _INTERRUPTED, outcome) from stopped
     return outcome
+
+
+def _scale_use(session: RunSession) -> ScaleUse:
+    with session.study.read() as connection:
+        earlier = stored_values(connection, session.run.id)
+    metric = session.scope.metric
+    # A share of claims may well be low everywhere; a score that a prompt asks for is not.
+    accept = session.settings.accept_low_scores or not metric.single_prompt
+    return ScaleUse(metric.scale_of, earlier, accept=accept)
+
+
+class _Asked(NamedTuple):
+    """What the prompts of a call led to, apart from the answers."""
+
+    notes: tuple[str, ...]
+    """Closing notes of the engine."""
+    stopped: StudyError | KeyboardInterrupt | None
+    """The error that stopped the call early."""
+    seconds: float
+    """From the first prompt to the last answer."""
+
+
+def _ask(
+    session: RunSession,
+    kind: CallKind,
+    rounds: Rounds,
+    store: AnswerStore,
+    drift: DriftRounds | None,
+) -> _Asked:
+    """Ask the prompts of each round, with those of drift before and after."""
+    engine = session.engine
+    notes: tuple[str, ...] = ()
+    stopped: StudyError | KeyboardInterrupt | None = None
+    seconds = 0.0
+    try:
+        if drift is not None:
+            notes += (drift.ask(engine),)
+        any_round = False
+        for prompts in rounds.prompts():
+            any_round, start = True, monotonic()
+            try:
+                notes += engine.run(session.run, prompts, store)
+            finally:
+                seconds += monotonic() - start
+        if any_round and drift is not None:
+            notes += (drift.ask(engine),)
+        if session.is_last and isinstance(engine, FileEngine):
+            notes += engine.finish(kind)
+    except (StudyError, KeyboardInterrupt) as error:
+        stopped = error
+    if drift is not None:
+        store.add_overhead(drift.overhead)
+        store.retries.update(drift.retries)
+    return _Asked(notes, stopped, seconds)
+
+
+def _of_run(session: RunSession, store: AnswerStore) -> dict[str, Any]:
+    """Return the fields of an outcome that only a call on responses has."""
+    run_id = session.run.id
+    with session.study.read() as connection:
+        by_reason = count(connection, session.scope.versions, ("missing_reason",), run_id).by
+        answered_by = served(connection, run_id)
+    run_missing: Counter[str] = Counter()
+    for (_, reason), number in by_reason.items():
+        if reason is not None:
+            run_missing[reason] += number
+    return {
+        "judged": store.judged,
+        "unanswered": store.unanswered,
+        "run_judgments": by_reason.total(),
+        "run_missing": dict(run_missing),
+        "flags": dict(store.flags),
+        "served": {model.name or "(not named)": model.answers for model in answered_by},
+        "max_missing": session.settings.max_missing,
+    }
+
+
+def _store_end(
+    session: RunSession,
+    call: int,
+    store: AnswerStore,
+    notes: Sequence[str],
+    stopped: StudyError | KeyboardInterrupt | None,
+    outcome: Outcome,
+) -> None:
+    ended = "done" if stopped is None else "stopped"
+    if isinstance(stopped, KeyboardInterrupt):
+        ended = "interrupted"
+    counted = (
+        *("answered", "judged", "missing", "failed", "retries", "tokens", "overhead"),
+        *("uncounted", "seconds", "cost"),
+    )
+    run = session.run
+    # The cause of the stop, such as a full disk, may prevent storing the end as well.
+    with nullcontext() if stopped is None else suppress(StudyError):
+        end_call(
+            session.study,
+            call,
+            ended=ended,
+            notes=[
+                *([run.note] if run.note and not run.begun else []),
+                *notes,
+                *(f"No answer: {example}" for example in store.examples),
+            ],
+            figures=store.figures,
+            **{name: getattr(outcome, name) for name in counted},
+        )

@@ -73,10 +73,7 @@ def find(
     """
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
-        check_words(connection, prompts)
-        same = _same(connection, conditions, parts, name)
-        if same is None and name is not None:
-            _check_name(study, connection, name, parts, conditions)
+        same = _existing(study, connection, conditions, prompts, parts, name)
     return None if same is None else same.id
 
 
@@ -107,12 +104,9 @@ def _find_or_begin(
 ) -> Run:
     parts = identity(conditions, prompts, repeats)
     with study.write() as connection:
-        check_words(connection, prompts)
-        same = _same(connection, conditions, parts, name)
+        same = _existing(study, connection, conditions, prompts, parts, name)
         if same is not None:
             return same
-        if name is not None:
-            _check_name(study, connection, name, parts, conditions)
         metric_suffix = "" if prompts.metric == CCRS else f" {prompts.metric}"
         new_name = name or _free_name(study, connection, conditions.model + metric_suffix)
         note = None if name else _note_on_conditions(connection, new_name, parts, conditions)
@@ -188,11 +182,20 @@ def run_metric(
     return metric if same and metric.key == metric_of(run) else None
 
 
-def _same(
-    connection: Connection, conditions: Conditions, parts: Mapping[str, Any], name: str | None
+def _existing(
+    study: Study,
+    connection: Connection,
+    conditions: Conditions,
+    prompts: PromptSet,
+    parts: Mapping[str, Any],
+    name: str | None,
 ) -> Run | None:
+    """Return the run with this identity; None: there is none, and the name is free."""
+    check_words(connection, prompts)
     same = run_under(connection, conditions, parts, name)
     if same is None:
+        if name is not None:
+            _check_name(study, connection, name, parts, conditions)
         return None
     key, stored_name, endpoint = same
     if name is not None and stored_name != name:
@@ -341,20 +344,12 @@ def software() -> dict[str, str]:
     return versions
 
 
-def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
-    """Return key and name of the newest run that matches the settings.
+def likely_run(study: Study, settings: JudgeSettings, metric: Metric) -> tuple[int, str] | None:
+    """Return key and name of the newest run of a metric that matches the settings.
 
     An engine may report further conditions, so only a call can find the exact run.
     """
-    metric = load_metric(settings.metric, settings.prompts, study.folder)
     prompts = metric.prompts.name if metric.prompts is not None else settings.prompts
-    return newest_run(study, settings, metric.key, prompts)
-
-
-def newest_run(
-    study: Study, settings: JudgeSettings, metric: str, prompts: str
-) -> tuple[int, str] | None:
-    """Return key and name of the newest run of a metric and prompt version under the settings."""
     columns = (judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding, judge_runs.c.endpoint)
     statement = select(*columns).where(
         judge_runs.c.engine == settings.engine, judge_runs.c.prompt_version == prompts
@@ -372,6 +367,6 @@ def newest_run(
             continue
         same_fields = run["decoding"].get("body", {}) == settings.further_fields
         same_order = shuffle_of(run) == settings.shuffle_passages
-        if same_fields and same_order and metric_of(run) == metric:
+        if same_fields and same_order and metric_of(run) == metric.key:
             return int(run["id"]), str(run["name"])
     return None

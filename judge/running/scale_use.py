@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from judge.running.remaining_work import EMPTY_RESPONSE
+from judge.running.items import EMPTY_RESPONSE
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.judgments import as_read

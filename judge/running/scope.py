@@ -71,10 +71,19 @@ def as_declared(study: Study, metric: Metric) -> Metric:
     return metric
 
 
-def run_scope(
-    study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
-) -> Scope:
-    """Return the scope of a call with these settings."""
+def run_scope(study: Study, settings: JudgeSettings, metric: Metric | None = None) -> Scope:
+    """Return the scope of a call with these settings, on their metric if none is given.
+
+    Raises
+    ------
+    StudyError
+        As `select_constructs` does; or the metric of the settings can't be loaded, or a setting has
+        no effect on it.
+    """
+    if metric is None:
+        metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
+        check_used(settings, [metric])
+    constructs = select_constructs(study, metric, settings.constructs)
     with study.read() as connection:
         versions = study.scored_versions(connection)
     return Scope(
@@ -88,8 +97,11 @@ def run_scope(
     )
 
 
-def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Metric]]:
-    """Return the metrics of the settings, by their name or path, that measure a construct to judge.
+def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[JudgeSettings, Metric]]:
+    """Return the metrics that measure a construct to judge, each with its settings.
+
+    A name becomes the beginning of the run's name; constructs are those that the metric measures.
+    Settings that are for others of the metrics are at their defaults.
 
     Raises
     ------
@@ -115,7 +127,18 @@ def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Me
         why = f"none of the metrics {', '.join(keys)} is on it"
         raise StudyError(without_effect("--constructs", unmeasured, why))
     check_used(settings, [metric for _, metric in fitting])
-    return fitting
+    each = []
+    for key, metric in fitting:
+        own: dict[str, Any] = {
+            "for_reparse" if metric.single_prompt else "accept_low_scores": False
+        }
+        if not metric.compares_texts:
+            own |= {"encoder": None, "encoder_url": None}
+        own["metric"] = key
+        own["name"] = settings.name and f"{settings.name} {metric.key}"
+        own["constructs"] = tuple(c for c in settings.constructs if c in metric.constructs)
+        each.append((settings.model_copy(update=own), metric))
+    return each
 
 
 def check_used(settings: JudgeSettings, metrics: Sequence[Metric]) -> None:
@@ -144,26 +167,6 @@ def check_used(settings: JudgeSettings, metrics: Sequence[Metric]) -> None:
         faults.append(without_effect("--accept-low-scores", True, why))
     if faults:
         raise StudyError("\n".join(faults))
-
-
-def settings_of_metric(settings: JudgeSettings, key: str, metric: Metric) -> JudgeSettings:
-    """Return the settings of one of several metrics.
-
-    A name becomes the beginning of the run's name; constructs are those that the metric measures.
-    Settings that are for others of the metrics are at their defaults.
-    """
-    defaults: dict[str, Any] = {"accept_low_scores": False, "for_reparse": False}
-    defaults.pop("accept_low_scores" if metric.single_prompt else "for_reparse")
-    if not metric.compares_texts:
-        defaults |= {"encoder": None, "encoder_url": None}
-    return settings.model_copy(
-        update=defaults
-        | {
-            "metric": key,
-            "name": settings.name and f"{settings.name} {metric.key}",
-            "constructs": tuple(c for c in settings.constructs if c in metric.constructs),
-        }
-    )
 
 
 def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:

@@ -1,128 +1,22 @@
-"""One call on a run: start the engine, lock the run, ask prompts, store answers and the end.
+"""What a call on a run needs: an engine that is started, and a run that is locked."""
 
-Runs, estimates, probes and rounds of drift all use this module.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
-from time import monotonic
-from typing import Protocol, Self
+from typing import Self
 
-from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engine
-from judge.metrics.embedding import Encoder
+from judge.engines.engine import Engine, Ready, load_engine
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, with_encoder, with_metric, with_shuffle
-from judge.protocol.exchange import TOKENS, UNANSWERED, Answer, Failure, Request
-from judge.run_settings import PRICED, JudgeSettings
-from judge.running.answer_store import AnswerStore
-from judge.running.calls import begin_call, end_call
-from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
+from judge.run_settings import JudgeSettings
 from judge.running.pages import Place, places
-from judge.running.plan import sample_prompts
+from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope, scales
 from study.errors import StudyError
 from study.lifecycle.file_system import check_file_system
-from study.schema import CallKind
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
-
-_EXAMPLES = 3
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """The progress of a call."""
-
-    answered: int
-    failed: int
-    total: int
-    """Prompts to ask as far as they are known: later steps of a metric add theirs."""
-    tokens: int
-    """Prompt and completion tokens that the server counted."""
-
-
-OnProgress = Callable[[RunProgress], None]
-
-
-class AnswerDelivery(Delivery):
-    """Stores and counts the answers of one call."""
-
-    def __init__(
-        self, store: AnswerStore, total: int = 0, on_progress: OnProgress | None = None
-    ) -> None:
-        super().__init__()
-        self._store = store
-        self._on_progress = on_progress
-        self._counting = Lock()
-        self._unanswered: set[tuple[str, int, int]] = set()
-        self.total = total
-        """Prompts to ask, as far as they are known."""
-        self.sample: dict[PromptName, Answer] | None = None
-        """Answers by prompt, where the call asks a sample of the run."""
-        self.answered = 0
-        self.judged = 0
-        self.failures: Counter[str] = Counter()
-        self.failed_prompts: set[tuple[str, int]] = set()
-        """Prompts (hash, repeat) without an answer in this call."""
-        self.examples: list[str] = []
-        """The first failure of each kind, in the words of the server."""
-        self.tokens: Counter[str] = Counter()
-        """Of the answers, by name; a name is missing until an answer has it."""
-        self.uncounted = 0
-        """Answers whose prompt tokens are not known."""
-
-    @property
-    def unanswered(self) -> int:
-        """Judgments of prompts without an answer, for which the run has no earlier attempt."""
-        return len(self._unanswered)
-
-    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
-        """Store answers; return when they are on disk."""
-        answers = [(_checked(request), answer) for request, answer in pairs]
-        judged = self._store.commit(answers)
-        with self._counting:
-            self.judged += judged
-            for request, answer in answers:
-                if self.sample is not None:
-                    self.sample[prompt_name(request)] = answer
-                self.answered += 1
-                is_answer = answer.missing not in UNANSWERED
-                self.uncounted += is_answer and answer.prompt_tokens is None
-                for name in TOKENS:
-                    count = getattr(answer, f"{name}_tokens")
-                    if count is not None:
-                        self.tokens[name] += count
-        self._report()
-
-    def failed(self, request: Request, failure: Failure) -> None:
-        """Count a prompt without an answer; the next call asks it again."""
-        prompt = _checked(request)
-        with self._counting:
-            if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
-                self.examples.append(f"{failure.reason}: {failure.detail}")
-            self.failures[failure.reason] += 1
-            self.failed_prompts.add((prompt.prompt_hash, prompt.repeat))
-            self._unanswered |= {
-                (prompt.construct_key, prompt.repeat, response)
-                for response, attempt in zip(prompt.response_ids, prompt.attempts, strict=True)
-                if attempt == 1
-            }
-        self._report()
-
-    def _report(self) -> None:
-        if self._on_progress is not None:
-            tokens = self.tokens["prompt"] + self.tokens["completion"]
-            failed = self.failures.total()
-            self._on_progress(RunProgress(self.answered, failed, self.total, tokens))
-
-
-def _checked(request: Request) -> MetricRequest:
-    assert isinstance(request, MetricRequest)  # noqa: S101  (engines return what they got)
-    return request
 
 
 @dataclass(frozen=True)
@@ -142,46 +36,12 @@ class RunSession:
     """Confirms, before a write, that the run is still locked."""
 
 
-class Surrounding(Protocol):
-    """Prompts that are asked before and after those of a call."""
-
-    def ask(self, engine: Engine) -> str:
-        """Ask each prompt once; return a sentence on the result."""
-
-    def add_usage(self, delivery: AnswerDelivery) -> None:
-        """Add their tokens and retries to the usage of the call."""
-
-
-@dataclass(frozen=True)
-class CallResult:
-    """The result of a call, apart from its answers."""
-
-    notes: tuple[str, ...]
-    """Closing notes of the engine."""
-    stopped: StudyError | KeyboardInterrupt | None
-    """The error that stopped the call early."""
-    asking_seconds: float
-    """Seconds from the first prompt to the last answer."""
-    seconds: float
-    """Seconds of the whole call."""
-    cost: float | None
-
-    @property
-    def message(self) -> str:
-        """The message to the user where the call was stopped."""
-        return str(self.stopped or "") or (
-            "Interrupted. All answers so far are stored; run the command again to continue."
-        )
-
-
 @dataclass(frozen=True)
 class StartedEngine:
     """An engine that answers, and what it reported at its start."""
 
     engine: Engine
     ready: Ready
-    encoder: Encoder | None = None
-    """Of the metrics that compare texts."""
     is_last: bool = True
     """Whether it gets no prompts after those of the next run."""
     max_tokens: int | None = None
@@ -233,149 +93,45 @@ def open_session(
     study: Study,
     settings: JudgeSettings,
     scope: Scope,
-    *,
-    check: Callable[[Ready, list[Place], int | None], None],
-    started: StartedEngine | None = None,
+    running: StartedEngine,
+    check: Callable[[CallPlan, JudgeSettings, Ready], None] | None = None,
 ) -> Iterator[RunSession]:
-    """Start the engine, find or begin the run, and lock it.
+    """Find or begin the run, and lock it.
 
     Parameters
     ----------
     study, settings, scope
         The prompts to ask, and their conditions.
+    running
+        An engine for these prompts.
     check
-        Called before a run is begun, with what the engine reports, the order of work, and the key
-        of the existing run; raises an error if the call must not start.
-    started
-        An engine for these prompts that runs already; None: one is started.
+        Called before a run is begun, with the plan of the call on responses, whose run is None if
+        there is none yet; raises an error if the call must not start.
 
     Raises
     ------
     StudyError
-        The engine cannot answer, the run cannot be continued under these conditions, another
-        process works on it, or the study is on a network file system.
+        The run cannot be continued under these conditions, or another process works on it.
     """
     prompts = scope.metric.prompts
-    with nullcontext(started) if started else start_engine(study, settings, scope) as running:
-        assert prompts is not None  # noqa: S101  (no engine starts without prompts)
-        ready = running.ready
-        order = places(study, settings.systems)
-        conditions = with_metric(
-            ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good
-        )
-        if scope.encoder is not None:
-            scope.metric.encoder = scope.encoder.name
-            conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
-        identity = (conditions, prompts, settings.repeats, settings.name)
-        check(ready, order, find(study, *identity))
-        run = find_or_begin(study, *identity)
-        if RETRIEVAL.key in scope.constructs:
-            with study.write() as connection:
-                study.store_retrieval(connection)
-        with sole_writer(study, run.id, run.name) as confirm:
-            scope = replace(scope, scales=scales(study, scope, run.name))
-            yield RunSession(
-                study,
-                settings,
-                scope,
-                order,
-                running.engine,
-                ready,
-                running.is_last,
-                run,
-                confirm,
-            )
-
-
-def ask(
-    session: RunSession,
-    kind: CallKind,
-    delivery: AnswerDelivery,
-    rounds: Iterable[Iterable[Request]],
-    around: Surrounding | None = None,
-    began: float | None = None,
-) -> tuple[int, CallResult]:
-    """Ask the prompts of a call; return the key of the call, and its result.
-
-    Parameters
-    ----------
-    session
-        The run, and the engine that answers.
-    kind
-        The kind of call.
-    delivery
-        Receives the answers; its `total` is stored as the number of planned prompts.
-    rounds
-        Streams of prompts; each starts when the one before it has ended.
-    around
-        Prompts that are asked before and after.
-    began
-        Start of the call by the monotonic clock; None: now.
-    """
-    began = monotonic() if began is None else began
-    delivery.add_overhead(session.ready.overhead)
-    call = begin_call(session.study, session.run.id, session.settings, delivery.total, kind)
-    notes: tuple[str, ...] = ()
-    stopped: StudyError | KeyboardInterrupt | None = None
-    asking = 0.0
-    try:
-        if around is not None:
-            notes += (around.ask(session.engine),)
-        any_round = False
-        for prompts in rounds:
-            any_round, start = True, monotonic()
-            try:
-                notes += session.engine.run(session.run, prompts, delivery)
-            finally:
-                asking += monotonic() - start
-        if any_round and around is not None:
-            notes += (around.ask(session.engine),)
-        if session.is_last and isinstance(session.engine, FileEngine):
-            notes += session.engine.finish(kind)
-    except (StudyError, KeyboardInterrupt) as error:
-        stopped = error
-    if around is not None:
-        around.add_usage(delivery)
-    cost = None
-    if "prompt" in delivery.tokens or not delivery.answered:
-        tokens = (delivery.tokens.get(name, 0) + delivery.overhead[name] for name in PRICED)
-        cost = session.settings.cost(*tokens)
-    return call, CallResult(notes, stopped, asking, monotonic() - began, cost)
-
-
-def store_end(
-    session: RunSession,
-    call: int,
-    delivery: AnswerDelivery,
-    result: CallResult,
-    *,
-    judged: int,
-    missing: dict[str, int],
-) -> None:
-    """Store the end of a call."""
-    ended = "done" if result.stopped is None else "stopped"
-    if isinstance(result.stopped, KeyboardInterrupt):
-        ended = "interrupted"
-    # The cause of the stop, such as a full disk, may prevent storing the end as well.
-    with nullcontext() if result.stopped is None else suppress(StudyError):
-        end_call(
-            session.study,
-            call,
-            ended=ended,
-            answered=delivery.answered,
-            judged=judged,
-            missing=missing,
-            failed=dict(delivery.failures),
-            retries=dict(delivery.retries),
-            tokens=dict(delivery.tokens),
-            overhead=dict(delivery.overhead),
-            uncounted=delivery.uncounted,
-            seconds=result.seconds,
-            cost=result.cost,
-            notes=[
-                *([session.run.note] if session.run.note and not session.run.begun else []),
-                *result.notes,
-                *(f"No answer: {example}" for example in delivery.examples),
-            ],
-            figures=delivery.figures,
+    assert prompts is not None  # noqa: S101  (no engine starts without prompts)
+    ready = running.ready
+    order = places(study, settings.systems)
+    scope.metric.max_tokens = running.max_tokens
+    conditions = with_metric(ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good)
+    if scope.encoder is not None:
+        scope.metric.encoder = scope.encoder.name
+        conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
+    identity = (conditions, prompts, settings.repeats, settings.name)
+    stored = find(study, *identity)
+    if check is not None:
+        check(CallPlan(study, scope, order, stored), settings, ready)
+    run = find_or_begin(study, *identity)
+    if RETRIEVAL.key in scope.constructs:
+        with study.write() as connection:
+            study.store_retrieval(connection)
+    with sole_writer(study, run.id, run.name) as confirm:
+        scope = replace(scope, scales=scales(study, scope, run.name))
+        yield RunSession(
+            study, settings, scope, order, running.engine, ready, running.is_last, run, confirm
         )

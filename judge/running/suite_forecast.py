@@ -8,19 +8,25 @@ answer. Without stored answers to a step that lists claims, a list is assumed.
 
 import json
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from judge.metrics.evaluation import Evaluation, KnownAnswer, evaluate
+from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, MetricValue, Prompt
-from judge.metrics.registry import load_metric
 from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
-from judge.running.metric_requests import StepAnswers, stored_answers
-from judge.running.pages import Place, pages, places
-from judge.running.remaining_work import Pending, work
-from judge.running.scope import Scope, as_declared, run_scope, select_constructs
+from judge.running.items import Pending
+from judge.running.metric_requests import (
+    StepAnswers,
+    evaluate_pending,
+    input_of,
+    stored_answers,
+)
+from judge.running.pages import pages, places
+from judge.running.plan import CallPlan
+from judge.running.scope import run_scope
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result
 from study.study import Study
@@ -129,23 +135,10 @@ class _StoredStep:
         return sum(n for _, n in counted) / sum(size for size, _ in counted) if counted else None
 
 
-@dataclass(frozen=True)
-class MeasuredMetric:
-    """A metric with its scope and its run, if it has one."""
-
-    scope: Scope
-    run_id: int | None
-
-    @property
-    def metric(self) -> Metric:
-        """The metric."""
-        return self.scope.metric
-
-
 def forecast_metrics(
     study: Study, settings: Sequence[JudgeSettings], runs: Sequence[int | None]
 ) -> SuiteForecast:
-    """Return the forecast for metrics with these settings.
+    """Return the forecast for metrics with these settings, whose equal prompts are counted once.
 
     Parameters
     ----------
@@ -154,35 +147,32 @@ def forecast_metrics(
     runs
         The run (database key) of each; None: it would begin one.
     """
-    measured = []
-    for each, run_id in zip(settings, runs, strict=True):
-        metric = as_declared(study, load_metric(each.metric, each.prompts, study.folder))
-        constructs = select_constructs(study, metric, each.constructs)
-        measured.append(MeasuredMetric(run_scope(study, each, metric, constructs), run_id))
     order = places(study, settings[0].systems)
-    return SuiteSurvey(study, order, settings[0]).forecast(measured)
+    plans = [
+        CallPlan(study, run_scope(study, each), order, run_id)
+        for each, run_id in zip(settings, runs, strict=True)
+    ]
+    return _StepSurvey(settings[0]).forecast(plans)
 
 
-class SuiteSurvey:
+class _StepSurvey:
     """Counts the prompts that metrics still have to ask."""
 
-    def __init__(self, study: Study, order: Sequence[Place], settings: JudgeSettings) -> None:
-        self._study = study
-        self._order = order
+    def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
-        self._stored: dict[StepKey, _StoredStep] = {}
+        self._stored: dict[StepKey, _StoredStep] = defaultdict(_StoredStep)
         self._steps: dict[StepKey, StepForecast] = {}
+        self._counted: set[tuple[str, str, int]] = set()
         self._assumed = False
 
-    def forecast(self, metrics: Sequence[MeasuredMetric]) -> SuiteForecast:
-        """Return the forecast for metrics, whose equal prompts are counted once."""
-        for measured in metrics:
-            for item, texts, answers in self._items(measured, stored=True):
-                self._learn(measured.metric, item, texts, answers)
-        counted: set[tuple[str, str, int]] = set()
-        for measured in metrics:
-            for item, texts, answers in self._items(measured, stored=False):
-                self._count(measured.metric, item, texts, answers, counted)
+    def forecast(self, plans: Sequence[CallPlan]) -> SuiteForecast:
+        for plan in plans:
+            if plan.run_id is not None:
+                for item, texts, answers in _evaluations(plan, None):
+                    self._learn(item, texts, answers)
+        for plan in plans:
+            for item, texts, answers in _evaluations(plan, plan.run_id):
+                self._count(item, texts, answers)
         steps = list(self._steps.values())
         settings = self._settings
         for each in steps:
@@ -198,70 +188,59 @@ class SuiteSurvey:
             cost=sum(costs) if costs else settings.cost(0, 0),
         )
 
-    def _items(
-        self, measured: MeasuredMetric, *, stored: bool
-    ) -> Iterator[tuple[Pending, ShownTexts, StepAnswers]]:
-        """Yield the evaluations of a metric; with `stored`, also those that are complete."""
-        scope, run_id = measured.scope, measured.run_id
-        if stored and run_id is None:
-            return
-        for constructs in scope.passes():
-            texts = ShownTexts(scope.metric, scope.shuffle)
-            for page in pages(self._study, self._order, None if stored else run_id, texts=True):
-                answers = stored_answers(self._study, run_id, [c.id for c in page.contents])
-                for item in work(page, scope, constructs):
-                    if isinstance(item, Pending):
-                        yield item, texts, answers
-
-    def _learn(
-        self, metric: Metric, item: Pending, texts: ShownTexts, answers: StepAnswers
-    ) -> None:
+    def _learn(self, item: Pending, texts: ShownTexts, answers: StepAnswers) -> None:
         """Remember the stored answers of an evaluation."""
 
         def known(prompt: Prompt) -> KnownAnswer | None:
             found = answers.find(prompt, item)
             if found is not None and found.answer.missing is None and prompt.compared is None:
-                step = self._stored.setdefault(_key(metric, prompt), _StoredStep())
-                step.add(prompt, found.answer)
+                self._stored[_key(texts.metric, prompt)].add(prompt, found.answer)
             return found
 
-        evaluate(metric, texts.input_of(item.contents[0], item.construct_key), known)
+        evaluate(texts.metric, input_of(item, texts), known)
 
-    def _count(
-        self,
-        metric: Metric,
-        item: Pending,
-        texts: ShownTexts,
-        answers: StepAnswers,
-        counted: set[tuple[str, str, int]],
-    ) -> None:
+    def _count(self, item: Pending, texts: ShownTexts, answers: StepAnswers) -> None:
         """Count the prompts of an evaluation."""
-        response = texts.input_of(item.contents[0], item.construct_key)
-        waiting = evaluate(metric, response, lambda prompt: answers.find(prompt, item)).waiting
+        waiting = evaluate_pending(item, texts, answers).waiting
         known = {each.prompt.hash for each in waiting}
-        best = _Trial(self, metric, item, answers, known, 0)
-        best.run(texts)
+        asked, complete = self._tried(item, texts, answers, known, 0)
         for turn in range(1, _TRIED):
-            if best.complete:
+            if complete:
                 break
             # An answer that does not fit the prompt, such as labels of another number of items,
             # ends the evaluation: then another one is tried.
-            other = _Trial(self, metric, item, answers, known, turn)
-            other.run(texts)
-            if other.complete or len(other.asked) > len(best.asked):
-                best = other
-        for prompt in best.asked:
-            version, step = _key(metric, prompt)
-            key = (version, prompt.hash, item.repeat)
-            if key in counted:
-                continue
-            counted.add(key)
-            self._add(metric, prompt, step, exact=prompt.hash in known)
+            others, complete = self._tried(item, texts, answers, known, turn)
+            if complete or len(others) > len(asked):
+                asked = others
+        for prompt in asked:
+            key = _key(texts.metric, prompt)
+            name = (key[0], prompt.hash, item.repeat)
+            if name not in self._counted:
+                self._counted.add(name)
+                self._add(texts.metric, prompt, key, exact=prompt.hash in known)
 
-    def _add(self, metric: Metric, prompt: Prompt, step: str, *, exact: bool) -> None:
-        key = _key(metric, prompt)
-        stored = self._stored.get(key, _StoredStep())
-        figures = self._steps.setdefault(key, StepForecast(key[0], step))
+    def _tried(
+        self, item: Pending, texts: ShownTexts, answers: StepAnswers, first: set[str], turn: int
+    ) -> tuple[list[Prompt], bool]:
+        """Evaluate with substitutes for missing answers; return their prompts, and if it ended."""
+        asked: list[Prompt] = []
+
+        def known(prompt: Prompt) -> KnownAnswer:
+            found = answers.find(prompt, item)
+            if found is not None:
+                return found
+            if prompt.compared is None:
+                asked.append(prompt)
+            # Metrics that share a first step go on from the same answer.
+            own_turn = 0 if prompt.hash in first else turn
+            return KnownAnswer(self._substitute(texts.metric, prompt, own_turn), 0)
+
+        result = evaluate(texts.metric, input_of(item, texts), known).result
+        return asked, isinstance(result, MetricValue)
+
+    def _add(self, metric: Metric, prompt: Prompt, key: StepKey, *, exact: bool) -> None:
+        stored = self._stored[key]
+        figures = self._steps.setdefault(key, StepForecast(*key))
         figures.calls += 1
         figures.known += exact
         figures.prompt_tokens += prompt.size * (stored.tokens_per_byte() or 1 / _BYTES_PER_TOKEN)
@@ -269,59 +248,30 @@ class SuiteSurvey:
         limit = self._settings.max_tokens or (metric.prompts.max_tokens if metric.prompts else 0)
         figures.answer_tokens += (prompt.max_tokens or limit) if answer is None else answer
 
-    def substitute(self, metric: Metric, prompt: Prompt, turn: int) -> Answer:
+    def _substitute(self, metric: Metric, prompt: Prompt, turn: int) -> Answer:
         """Return what takes the place of a missing answer."""
         if prompt.compared is not None:
             return Answer("0.5")
-        stored = self._stored.get(_key(metric, prompt))
-        answer = None if stored is None else stored.nearest(prompt.size, turn)
+        answer = self._stored[_key(metric, prompt)].nearest(prompt.size, turn)
         if answer is not None:
             return replace(answer, text=_reworded(answer.text, prompt.hash))
         self._assumed = True
         size = len(prompt.parts[-2 if len(prompt.parts) > 1 else -1].encode("utf-8", "replace"))
-        items = [
-            f"item {number} {prompt.hash}" for number in range(max(1, round(size / ASSUMED_BYTES)))
-        ]
-        return Answer(json.dumps(items))
+        number = max(1, round(size / ASSUMED_BYTES))
+        return Answer(json.dumps([f"item {n} {prompt.hash}" for n in range(number)]))
 
 
-class _Trial:
-    """One evaluation in which missing answers are replaced."""
-
-    def __init__(
-        self,
-        survey: SuiteSurvey,
-        metric: Metric,
-        item: Pending,
-        answers: StepAnswers,
-        first: set[str],
-        turn: int,
-    ) -> None:
-        self._survey = survey
-        self._metric = metric
-        self._item = item
-        self._answers = answers
-        self._first = first
-        self._turn = turn
-        self.asked: list[Prompt] = []
-        """Prompts without an answer."""
-        self.complete = False
-
-    def run(self, texts: ShownTexts) -> None:
-        """Evaluate the metric."""
-        response = texts.input_of(self._item.contents[0], self._item.construct_key)
-        result: Evaluation = evaluate(self._metric, response, self._known)
-        self.complete = isinstance(result.result, MetricValue)
-
-    def _known(self, prompt: Prompt) -> KnownAnswer:
-        found = self._answers.find(prompt, self._item)
-        if found is not None:
-            return found
-        if prompt.compared is None:
-            self.asked.append(prompt)
-        # Metrics that share a first step go on from the same answer.
-        turn = 0 if prompt.hash in self._first else self._turn
-        return KnownAnswer(self._survey.substitute(self._metric, prompt, turn), 0)
+def _evaluations(
+    plan: CallPlan, run_id: int | None
+) -> Iterator[tuple[Pending, ShownTexts, StepAnswers]]:
+    """Yield the evaluations that a run has left with its stored answers; None: all of them."""
+    for constructs in plan.scope.passes():
+        texts = ShownTexts(plan.scope.metric, plan.scope.shuffle)
+        for page in pages(plan.study, plan.places, run_id, texts=True):
+            answers = stored_answers(plan.study, plan.run_id, [c.id for c in page.contents])
+            for item in plan.items.work(page, plan.scope, constructs):
+                if isinstance(item, Pending):
+                    yield item, texts, answers
 
 
 def _reworded(text: str | None, mark: str) -> str | None:

@@ -3,16 +3,20 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from judge.engines.engine import Ready
 from judge.protocol.exchange import TOO_LONG, Request
+from judge.running.items import SHARED, Pending, Resolved, Skipped
 from judge.running.metric_requests import PlannedPrompt, flags_of
 from judge.running.plan import CallPlan, Compare
-from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
 from study.facts.current_responses import current_responses
 from study.schema import DRIFT
 from study.study import Study
 from study.text import counted
+
+FEW_QUERIES = 30
+"""With fewer queries, intervals of the shifts of probes are wide."""
 
 # Answers that are stored together.
 _BATCH = 240
@@ -33,9 +37,7 @@ class Survey:
     """The prompts up to --limit whose answer is at hand; `now` lacks them."""
     now_bytes: int = 0
     now_answer_tokens: int = 0
-    """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
-    now_with_own_limit: int = 0
-    """Number of these prompts."""
+    """The most that the answers to these prompts may have."""
     too_long: list[tuple[int, Resolved]] = field(default_factory=list)
     """Items whose prompt exceeds the window, with its estimated tokens."""
     resolved: Counter[str] = field(default_factory=Counter)
@@ -53,6 +55,7 @@ class Survey:
     def add(
         self,
         planned: PlannedPrompt,
+        ready: Ready,
         limit: int | None,
         answers: Callable[[Request], bool] | None = None,
     ) -> None:
@@ -76,15 +79,25 @@ class Survey:
                 return
             self.now[key] += 1
             self.now_bytes += planned.size
-            if planned.answer_limit is not None:
-                self.now_answer_tokens += planned.answer_limit
-                self.now_with_own_limit += 1
+            own = planned.answer_limit
+            self.now_answer_tokens += ready.answer_tokens if own is None else own
+
+    def add_too_long(self, planned: PlannedPrompt, ready: Ready) -> None:
+        """Count the items of a prompt that exceeds the window."""
+        known: dict[str, Any] = {"missing_reason": TOO_LONG}
+        if not planned.pending.item.is_response:
+            known["flags"] = flags_of(planned.pending, planned.texts)
+            known["further"] = {"prompt_hash": planned.prompt.hash}
+        tokens = round(ready.tokens.estimate(planned.size))
+        # Later attempts: an earlier call stored the item as missing already.
+        items = planned.pending.resolved(**known)
+        self.too_long += [(tokens, item) for item in items if item.attempt == 1]
 
 
 def survey(
     plan: CallPlan,
     ready: Ready,
-    store: Callable[[list[Resolved]], object] | None = None,
+    store: Callable[[list[Resolved]], object] = lambda _: None,
     limit: int | None = None,
     compare: Compare | None = None,
     answers: Callable[[Request], bool] | None = None,
@@ -106,7 +119,7 @@ def survey(
         if isinstance(planned, Resolved):
             batch.append(planned)
             counts.resolved[_reason(planned, plan.scope.metric.key)] += 1
-            if store is not None and len(batch) >= _BATCH:
+            if len(batch) >= _BATCH:
                 store(batch)
                 batch = []
             continue
@@ -123,14 +136,12 @@ def survey(
         counted.add(evaluation)
         if not planned.fits(ready):
             if is_first and not pending.for_reparse:
-                tokens = round(ready.tokens.estimate(planned.size))
-                counts.too_long += [(tokens, item) for item in _too_long(planned)]
+                counts.add_too_long(planned, ready)
             continue
         if is_first:
             counts.judgments += len(pending.contents)
-        counts.add(planned, limit, answers)
-    if store is not None and batch:
-        store(batch)
+        counts.add(planned, ready, limit, answers)
+    store(batch)
     return counts
 
 
@@ -166,25 +177,71 @@ def _reason(resolved: Resolved, metric: str) -> str:
     return f"value {resolved.value:g}" if resolved.parser_version is None else "stored answers"
 
 
-def _too_long(planned: PlannedPrompt) -> list[Resolved]:
-    # Later attempts: an earlier call stored the item as missing already.
-    pending = planned.pending
-    flags: tuple[str, ...] = ()
-    further = {}
-    if not pending.item.is_response:
-        flags = flags_of(pending, planned.texts)
-        further = {"prompt_hash": planned.prompt.hash}
-    return [
-        Resolved(
-            content.id,
-            pending.construct_key,
-            pending.repeat,
-            attempt,
-            missing_reason=TOO_LONG,
-            flags=flags,
-            item=pending.item,
-            further=further,
+@dataclass(frozen=True)
+class ItemCounts:
+    """The prompts about probes or pairs that are still to be asked."""
+
+    prompts: dict[str, int]
+    """Of probes by kind, two of each pair and repeat by construct."""
+    prompt_bytes: int
+    """Of the prompts within --limit."""
+    queries: int
+    too_long: int
+    responses: int = 0
+    """Responses that are probed."""
+    not_alterable: dict[str, int] = field(default_factory=dict)
+    """Prompts that a probe cannot alter, by probe: one sentence, one passage, ..."""
+    asked_before: int = 0
+    pairs: int = 0
+    """Pairs of responses that are compared."""
+    without: dict[str, int] = field(default_factory=dict)
+    """Prompts that lack a field which the construct may see, by field: passages, reference."""
+
+    def lines(self, run: str | None) -> list[str]:
+        """Return the counts as lines of text."""
+        queries = counted(self.queries, "query", "queries")
+        if self.responses:
+            lines = [
+                f"Run {run!r}: {counted(self.responses, 'response')} to {queries} to be probed."
+            ]
+        else:
+            lines = [f"Pairs to compare: {self.pairs:,} of {queries}, each in both orders"]
+        by_group = ", ".join(f"{group} {n}" for group, n in self.prompts.items())
+        lines.append(
+            f"Prompts to ask: {sum(self.prompts.values())}" + (f" ({by_group})" if by_group else "")
         )
-        for content, attempt in zip(pending.contents, pending.attempts, strict=True)
-        if attempt == 1
-    ]
+        if self.responses and self.queries < FEW_QUERIES:
+            lines.append(
+                f"Fewer than {FEW_QUERIES} queries: intervals will be wide. Judge more responses, "
+                "or choose a larger --sample."
+            )
+        if self.asked_before:
+            lines.append(f"Asked before: {self.asked_before}")
+        if self.not_alterable:
+            counts = ", ".join(f"{n} {probe}" for probe, n in self.not_alterable.items())
+            lines.append(f"Not altered, since there is nothing to alter: {counts}")
+        lines += [
+            f"Compared without {missing}, since there is none: {counted(n, 'prompt')}"
+            for missing, n in self.without.items()
+        ]
+        if self.too_long:
+            too_long = counted(self.too_long, "prompt")
+            lines.append(f"Longer than the window, to be stored as missing: {too_long}.")
+        return lines
+
+
+def item_counts(plan: CallPlan, work: Survey) -> ItemCounts:
+    """Return the counts of a survey of probes or pairs."""
+    of_pairs = plan.items.kind == "pairs"
+    probed = [] if of_pairs else [place for place in plan.places if place.selected]
+    return ItemCounts(
+        prompts=dict(work.prompts if of_pairs else work.kinds),
+        prompt_bytes=work.now_bytes,
+        queries=len(work.queries if of_pairs else {place.query for place in probed}),
+        too_long=len(work.too_long),
+        responses=len(probed),
+        not_alterable={one.probe: n for one, n in work.skipped.items() if not one.asked_before},
+        asked_before=sum(n for one, n in work.skipped.items() if one.asked_before),
+        pairs=len(work.pairs),
+        without=dict(work.without),
+    )

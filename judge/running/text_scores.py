@@ -1,37 +1,34 @@
-"""Metrics without prompts, computed from the texts of the study and stored as scores."""
+"""Scores of metrics without prompts: computed from the texts of the study, and stored once."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import isclose
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.embedding import TRUNCATED
 from judge.metrics.evaluation import evaluate
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue
-from judge.metrics.registry import SUITES, load_metric
-from judge.metrics.retrieval import retrieval_key
-from judge.run_settings import DEFAULT_TEXT_METRICS
-from judge.running.measured_scores import (
-    MeasuredScore,
-    ScoreKey,
-    store_scores,
-    use_again,
-    with_value,
-)
-from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
+from judge.metrics.registry import SUITES
 from judge.running.pages import Place, pages, places
-from judge.running.rankings import retrieval_metrics
 from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
+from judge.running.unprompted_metrics import MetricModels, check_names, unprompted_metrics
 from study.base.scales import Scale
 from study.errors import StudyError
-from study.facts.measured_inputs import MeasuredWith
+from study.facts.measured_inputs import OWN, MeasuredWith, earlier_inputs
 from study.progress_bar import Advance
-from study.schema.tables import judge_runs, raters, scores as score_table
+from study.schema import ScorerAnswerBase
+from study.schema.creation import append_only_suspended
+from study.schema.tables import scorer_answers, scores as score_table
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
+
+# Responses whose values are stored together where each takes a model long.
+_SLOW_PAGE = 16
 
 
 class TextScoreCounts(TypedDict):
@@ -49,54 +46,21 @@ class TextScoreCounts(TypedDict):
     """Responses without a value, by reason."""
 
 
-# Responses whose values are stored together where each takes a model long.
-_SLOW_PAGE = 16
+class ScoreKey(NamedTuple):
+    """Identifies a score."""
+
+    response: int
+    metric: str
+    construct: str
 
 
-def text_metrics(names: Sequence[str]) -> list[Metric]:
-    """Return the metrics of these names, each once.
+class MeasuredScore(NamedTuple):
+    """The value on the scale of the construct, or the reason why there is none."""
 
-    Raises
-    ------
-    StudyError
-        A name is unknown, or its metric sends prompts.
-    """
-    metrics = [load_metric(name) for name in dict.fromkeys(names)]
-    prompting = [metric.key for metric in metrics if metric.steps]
-    if prompting:
-        raise StudyError(
-            f"{', '.join(prompting)} asks a model; use `ccrs judge STUDY --metric` instead."
-        )
-    return metrics
-
-
-def check_text_metrics(study: Study, metrics: Sequence[Metric], constructs: Sequence[str]) -> None:
-    """Check that metrics without prompts apply to the constructs and have free names.
-
-    Raises
-    ------
-    StudyError
-        A metric other than the default measures none of the constructs; or a rater, a judge run or
-        an imported scorer other than a metric has the name of a metric.
-    """
-    idle = [m for m in metrics if not set(m.constructs) & set(constructs)]
-    if idle and tuple(metric.key for metric in metrics) != DEFAULT_TEXT_METRICS:
-        raise StudyError(
-            f"--text-metrics: {idle[0].key} measures {', '.join(idle[0].constructs)}, which is "
-            f"not judged here ({', '.join(constructs)}); leave it out."
-        )
-    _check_names(study, [metric for metric in metrics if metric not in idle])
-
-
-def _check_names(study: Study, metrics: Sequence[Metric]) -> None:
-    with study.read() as connection:
-        other_scorers = _other_scorers(connection)
-    for metric in metrics:
-        if metric.key in other_scorers:
-            raise StudyError(
-                f"The study has a scorer named {metric.key!r} that is not a metric; leave "
-                f"{metric.key} out, because its scores would be mixed with these."
-            )
+    value: float | None
+    missing_reason: str | None
+    rule: str | None
+    truncated: bool = False
 
 
 def measure_study(
@@ -133,17 +97,7 @@ def measure_study(
         A name is unknown or its metric sends prompts; a scorer that is not a metric has the name;
         or the study lacks the construct that a metric is measured on.
     """
-    keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
-    ranking_metrics = list(dict.fromkeys(filter(None, map(retrieval_key, keys))))
-    model_keys = [key for key in keys if is_model_metric(key)]
-    metrics = text_metrics(
-        [key for key in keys if retrieval_key(key) is None and key not in model_keys]
-    )
-    if ranking_metrics:
-        metrics += retrieval_metrics(study, ranking_metrics, qrels, grades)
-    elif qrels is not None:
-        raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
-    metrics += model_metrics(model_keys, models or MetricModels(), names)
+    metrics = unprompted_metrics(study, names, qrels, grades, models or MetricModels())
     metrics = [as_declared(study, metric) for metric in metrics]
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
@@ -156,7 +110,7 @@ def measure_study(
                     f"{metric.key} can't be measured on {construct!r}, which is not a construct of "
                     f"the study; name one with --on: {', '.join(constructs)}."
                 )
-    _check_names(study, metrics)
+    check_names(study, metrics)
     return store_text_metrics(
         study,
         places(study),
@@ -228,44 +182,70 @@ def store_text_metrics(
     for page in pages(study, order, None, texts=texts, size=_SLOW_PAGE if slow else None):
         contents = [content for content in page.contents if content.selected]
         done += len(contents)
-        known = with_value(study, [content.id for content in contents], slow)
+        known = set()
+        if slow:
+            with study.read() as connection:
+                before = _stored(study, connection, [content.id for content in contents], slow)
+            known = {key for key, row in before.items() if row.value is not None}
         results: dict[ScoreKey, MeasuredScore] = {}
         for metric, construct, scale in scored:
-            # Responses that agree in all that the metric reads share an entry.
-            shared: dict[tuple[object, ...], list[MetricInput]] = {}
-            for content in contents:
-                if ScoreKey(content.id, metric.key, construct) in known:
-                    counts[metric.key]["existing"] += 1
-                    continue
-                response = texts_of[metric.key].input_of(content, construct)
-                shared.setdefault(_shown(response), []).append(response)
-            metric.prepare([responses[0] for responses in shared.values()])
-            for responses in shared.values():
-                result = _result(_measured(metric, responses[0]), metric, scale)
-                for response in responses:
-                    results[ScoreKey(response.content.id, metric.key, construct)] = result
-        for key, result in results.items():
-            counts[key.metric]["truncated"] += result.truncated
-            if result.missing_reason is not None:
-                missing = counts[key.metric]["missing"]
-                missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
+            new = [c for c in contents if ScoreKey(c.id, metric.key, construct) not in known]
+            counts[metric.key]["existing"] += len(contents) - len(new)
+            shown = [texts_of[metric.key].input_of(content, construct) for content in new]
+            for response, result in _measured(metric, scale, shown):
+                results[ScoreKey(response.content.id, metric.key, construct)] = result
         kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
-            stored = store_scores(study, kept, low_is_good, dry_run)
+            stored = _store_scores(study, kept, low_is_good, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            stored = store_scores(study, kept, low_is_good, dry_run)
-        for name, outcomes in stored.items():
-            counts[name]["stored"] += outcomes["stored"]
-            counts[name]["existing"] += outcomes["existing"]
-            counts[name]["differing"] += outcomes["differing"]
+            stored = _store_scores(study, kept, low_is_good, dry_run)
+        _add(counts, results, stored)
         advance(done, total)
     if not dry_run:
-        use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
+        _use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
     return counts
 
 
-def _shown(response: MetricInput) -> tuple[object, ...]:
+def _add(
+    counts: Mapping[str, TextScoreCounts],
+    results: Mapping[ScoreKey, MeasuredScore],
+    stored: Mapping[str, Counter[str]],
+) -> None:
+    """Count the scores of a page, and what became of them."""
+    for key, result in results.items():
+        counts[key.metric]["truncated"] += result.truncated
+        if result.missing_reason is not None:
+            missing = counts[key.metric]["missing"]
+            missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
+    for name, outcomes in stored.items():
+        counts[name]["stored"] += outcomes["stored"]
+        counts[name]["existing"] += outcomes["existing"]
+        counts[name]["differing"] += outcomes["differing"]
+
+
+def _measured(
+    metric: Metric, scale: Scale, shown: Iterable[MetricInput]
+) -> Iterator[tuple[MetricInput, MeasuredScore]]:
+    """Measure responses; those that agree in all that the metric reads once."""
+    shared: dict[tuple[object, ...], list[MetricInput]] = {}
+    for response in shown:
+        shared.setdefault(_read_of(response), []).append(response)
+    metric.prepare([responses[0] for responses in shared.values()])
+    for responses in shared.values():
+        measured = _evaluated(metric, responses[0])
+        if isinstance(measured, MissingValue):
+            score = MeasuredScore(None, measured.reason, None)
+        else:
+            rule, truncated = measured.rule or metric.version, TRUNCATED in measured.parts
+            rule = f"{rule} {TRUNCATED}" if truncated else rule
+            score = MeasuredScore(
+                scale.converted(measured.value, metric.scale), None, rule, truncated
+            )
+        yield from ((response, score) for response in responses)
+
+
+def _read_of(response: MetricInput) -> tuple[object, ...]:
     """Return what a metric reads of a response: its fields, or without any the response itself."""
     content, fields = response.content, response.fields
     if not fields:
@@ -278,7 +258,7 @@ def _shown(response: MetricInput) -> tuple[object, ...]:
     )
 
 
-def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingValue:
+def _evaluated(metric: Metric, response: MetricInput) -> MetricValue | MissingValue:
     content = response.content
     if "reference" in response.fields and not any(map(str.strip, content.references)):
         return MissingValue("no_reference")
@@ -290,19 +270,109 @@ def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingVal
     return result
 
 
-def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) -> MeasuredScore:
-    if isinstance(measured, MissingValue):
-        return MeasuredScore(None, measured.reason, None)
-    value = scale.converted(measured.value, metric.scale)
-    rule = measured.rule or metric.version
-    truncated = TRUNCATED in measured.parts
-    return MeasuredScore(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
-
-
-def _other_scorers(connection: Connection) -> set[str]:
-    statements = (
-        select(raters.c.code),
-        select(judge_runs.c.name),
-        select(score_table.c.scorer).where(score_table.c.scorer_kind != "metric").distinct(),
+def _stored(
+    study: Study, connection: Connection, responses: Collection[int], scorers: Collection[str]
+) -> dict[ScoreKey, Any]:
+    """Return the scores of these scorers under the current versions of the constructs."""
+    versions, columns = study.scored_versions(connection), score_table.c
+    rows = connection.execute(
+        select(
+            columns.id,
+            columns.response_id,
+            columns.scorer,
+            columns.construct_key,
+            columns.construct_version,
+            columns.value,
+            columns.source,
+        ).where(
+            columns.response_id.in_(responses),
+            columns.scorer.in_(scorers),
+            columns.repeat == 0,
+        )
     )
-    return {str(name) for query in statements for name in connection.execute(query).scalars()}
+    return {
+        ScoreKey(*row[1:4]): row
+        for row in rows
+        if row.construct_version == versions.get(row.construct_key)
+    }
+
+
+def _store_scores(
+    study: Study,
+    scores: Mapping[ScoreKey, MeasuredScore],
+    low_is_good: Collection[str],
+    dry_run: bool,
+) -> dict[str, Counter[str]]:
+    """Store the scores that are not there yet, and count values by metric and outcome.
+
+    A value replaces the reason that it was missing for, which relevance judgments of more queries
+    may remove.
+    """
+    counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
+    with study.read() if dry_run else study.write() as connection:
+        versions = study.scored_versions(connection)
+        if not dry_run and any(key.construct == RETRIEVAL.key for key in scores):
+            study.store_retrieval(connection)
+        responses, metrics = {key.response for key in scores}, {key.metric for key in scores}
+        existing = _stored(study, connection, responses, metrics)
+        rows: list[dict[str, Any]] = []
+        replaced: list[int] = []
+        for key, (value, missing_reason, rule, _) in scores.items():
+            before = existing.get(key)
+            outcome = _outcome(before, value)
+            if outcome == "differing" or value is not None:
+                counts[key.metric][outcome] += 1
+            if outcome != "stored":
+                continue
+            if before is not None:
+                replaced.append(before.id)
+            score = ScorerAnswerBase(
+                construct_key=key.construct,
+                construct_version=versions[key.construct],
+                scorer=key.metric,
+                scorer_kind="metric",
+                value=value,
+                missing_reason=missing_reason,
+                rule=rule,
+                source=OWN,
+            )
+            rows.append(
+                {
+                    **score.model_dump(),
+                    "response_id": key.response,
+                    "low_is_good": key.metric in low_is_good,
+                }
+            )
+        if not dry_run:
+            if replaced:
+                gone = delete(scorer_answers).where(scorer_answers.c.id.in_(replaced))
+                with append_only_suspended(connection, [scorer_answers.name]):
+                    connection.execute(gone)
+            if rows:
+                connection.execute(insert(scorer_answers), rows)
+    return counts
+
+
+def _outcome(before: Any, value: float | None) -> str:
+    """Return what becomes of a measured value, beside what was stored before it."""
+    if before is None or ((before.value, before.source) == (None, OWN) and value is not None):
+        return "stored"
+    if before.value is None or value is None:
+        return "existing" if before.value is value else "differing"
+    same = isclose(before.value, value, rel_tol=1e-9, abs_tol=1e-9)
+    return "existing" if same else "differing"
+
+
+def _use_again(study: Study, measured: Collection[MeasuredWith]) -> None:
+    """Store the scores of these metrics anew, where those with another state of the input count."""
+    with study.write() as connection:
+        for scorer, construct in set(earlier_inputs(connection)).intersection(measured):
+            columns = scorer_answers.c
+            chosen = columns.scorer == scorer, columns.construct_key == construct
+            statement = select(scorer_answers).where(*chosen).order_by(columns.id)
+            rows = [dict(row) for row in connection.execute(statement).mappings()]
+            for row in rows:
+                del row["id"]
+            with append_only_suspended(connection, [scorer_answers.name]):
+                connection.execute(delete(scorer_answers).where(*chosen))
+            connection.execute(insert(scorer_answers), rows)

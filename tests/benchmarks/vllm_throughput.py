@@ -378,7 +378,7 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
     """Answer with a loaded engine, never ending before the last token; time what is stored."""
     watched = _Watched()
     commit, sampling, add = (
-        AnswerStore.commit,
+        AnswerStore.store,
         feed_module._sampling_parameters,
         feed_module.SchedulerFeed.add,
     )
@@ -401,7 +401,7 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
 
     with (
         patch.object(engine_module, "load", lambda _spec: loaded),
-        patch.object(AnswerStore, "commit", timed),
+        patch.object(AnswerStore, "store", timed),
         patch.object(feed_module, "_sampling_parameters", endless),
         patch.object(feed_module.SchedulerFeed, "add", noted),
     ):

@@ -17,7 +17,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
 def encoder(monkeypatch: pytest.MonkeyPatch) -> ScriptedEncoder:
     """Return the encoder that a run gets whatever it names."""
     made = ScriptedEncoder()
-    monkeypatch.setattr("judge.running.comparisons.load_encoder", lambda _: made)
+    monkeypatch.setattr("judge.running.unprompted_metrics.load_encoder", lambda _: made)
     return made
 
 

@@ -18,9 +18,9 @@ from judge.metrics.bert_score import TokenVectors, bert_score, bert_score_layer
 from judge.metrics.embedding import ContextRelevance, Embedding, Similarity, cosine
 from judge.metrics.metric import Metric, MissingValue
 from judge.running import text_scores
-from judge.running.model_metrics import MetricModels, model_metrics
 from judge.running.pages import places
 from judge.running.text_scores import measure_study, store_text_metrics
+from judge.running.unprompted_metrics import MetricModels, model_metrics
 from study import Study, StudyError
 from tests.judge.small_studies import fill, store
 

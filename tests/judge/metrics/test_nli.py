@@ -15,10 +15,10 @@ from judge.metrics.nli import (
     entailment_labels,
     label_meanings,
 )
-from judge.running import model_metrics
-from judge.running.model_metrics import MetricModels
+from judge.running import unprompted_metrics
 from judge.running.pages import places
 from judge.running.text_scores import measure_study, store_text_metrics
+from judge.running.unprompted_metrics import MetricModels
 from study import Study, StudyError
 from tests.judge.small_studies import fill, store
 
@@ -139,7 +139,7 @@ def test_a_model_of_two_labels_measures_what_they_say(
     class TwoLabels(Scripted):
         contradicts = False
 
-    monkeypatch.setattr(model_metrics, "LocalEntailment", lambda *_: TwoLabels())
+    monkeypatch.setattr(unprompted_metrics, "LocalEntailment", lambda *_: TwoLabels())
     one_query(study, *PASSAGES, A="It is cold.")
     names = ["nli", "NLI-faithfulness-joined"]
     measured_by = measure_study(study, names, models=MetricModels(nli="m"))

@@ -6,7 +6,7 @@ import pytest
 
 from judge import RunStoppedError, judge_metrics, judge_study, preview, show_response, show_run
 from judge.protocol.exchange import Answer
-from judge.running import comparisons
+from judge.running import rounds
 from study import Study, StudyError
 from tests.judge.scripted_encoder import ScriptedEncoder
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
@@ -75,7 +75,7 @@ def test_what_was_compared_before_a_kill_is_not_compared_again(
 ) -> None:
     fill(study, queries=3)
     scripted.answer = staticmethod(questions)
-    monkeypatch.setattr(comparisons, "_BATCH", 2)
+    monkeypatch.setattr(rounds, "_BATCH", 2)
     kills = 0
     for stop in range(1, 100):
         encoder.stop_after = 3 * stop

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from judge.engines.engine_settings import VLLMSettings
 from judge.protocol.exchange import Answer
 from judge.running.forecast import CountedAnswer, IntervalEstimate, forecast, ratio_total
 from judge.running.metric_requests import PromptName
@@ -87,9 +88,7 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
-    rest = forecast(
-        [CountedAnswer(400, answer), CountedAnswer(400, answer)], 10, 4000, settings, at_once=4
-    )
+    rest = forecast([CountedAnswer(400, answer), CountedAnswer(400, answer)], 10, 4000, settings)
     assert rest is not None
     assert {name: total.estimate for name, total in rest.tokens.items()} == {
         "prompt": 1000,
@@ -104,11 +103,12 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     assert "prompt tokens: about 1,000 (1,000 to 1,000)" in text
     assert "time: about 2.0 s (if 4 are always under way at once)" in text
     # One answer of 400 bytes took 3 s from end to end: ten times as much takes 30 s.
-    slow = forecast([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
+    slow = forecast([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0)
     assert slow is not None
     assert slow.seconds == IntervalEstimate(30, 2, 30)
     assert any("time: 2.0 to 30.0 s" in line for line in slow.lines())
-    local = forecast([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0)
+    unlimited = VLLMSettings(model="llama")
+    local = forecast([CountedAnswer(400, answer)], 10, 4000, unlimited, wall=3.0)
     assert local is not None
     assert local.seconds == IntervalEstimate(30)
 

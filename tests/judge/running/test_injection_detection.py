@@ -10,7 +10,7 @@ import pytest
 from judge.perturbations.catalogue import PROBES
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PAPER
-from judge.running.injection_detection import is_suspected, labels_of, suspicions
+from judge.running.shown_texts import is_suspected, labels_of, suspicions
 from tests.judge.perturbations.test_perturbations import CONTENT
 
 LABELS = labels_of(prompt_version(PAPER))

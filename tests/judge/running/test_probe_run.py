@@ -17,8 +17,8 @@ from judge import (
 )
 from judge.perturbations.catalogue import PROBES
 from judge.protocol.exchange import Answer
+from judge.running.item_runs import draw_sample
 from judge.running.pages import Place, pages, places
-from judge.running.probes import draw_sample
 from study import Study, StudyError
 from study.cli.root import cli
 from study.columns import PROBE_COLUMNS

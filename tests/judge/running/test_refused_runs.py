@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from judge import judge_study, preview
+from judge import judge_metrics, judge_study, preview
 from judge.running.runs import sole_writer
 from study import Study, StudyError
 from study.schema.tables import judge_runs
@@ -25,6 +25,17 @@ def test_prompts_beyond_the_window_are_refused_before_the_run(
     assert not judgments(campaign)
     outcome = judge_study(campaign, ScriptedSettings(window=100, skip_too_long=True))
     assert outcome.missing["too_long"] == outcome.judged == 60
+
+
+def test_a_fault_of_a_later_metric_is_found_before_the_first_is_asked(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    names = "ragchecker-hallucination,ragchecker-context-utilization"
+    both = ScriptedSettings(metric=names, text_metrics=("novel-words",))
+    with pytest.raises(StudyError, match="novel-words measures CC, which is not judged here"):
+        judge_metrics(campaign, both)
+    assert not scripted.asked
+    assert not judgments(campaign)
 
 
 def test_one_writer_a_run(any_study: Study, scripted: type[Scripted]) -> None:

@@ -14,7 +14,7 @@ from judge import (
     token_f1,
 )
 from judge.running.pages import places
-from judge.running.text_scores import text_metrics
+from judge.running.unprompted_metrics import text_metrics
 from study import Study, StudyError
 from study.cli.root import cli
 from study.importing.import_store import import_rows

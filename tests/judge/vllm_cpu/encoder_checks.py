@@ -20,8 +20,8 @@ from judge.engines.encoders.local_entailment import LocalEntailment
 from judge.metrics.bert_score import bert_score
 from judge.metrics.embedding import Embedding
 from judge.metrics.nli import NLI
-from judge.running.model_metrics import MetricModels
 from judge.running.text_scores import measure_study
+from judge.running.unprompted_metrics import MetricModels
 from study import Study, StudyError
 from tests.judge.small_studies import store
 from tests.judge.vllm_cpu import tiny_bert
