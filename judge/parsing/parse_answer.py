@@ -17,23 +17,30 @@ from typing import Literal, NamedTuple
 
 from judge.parsing.contests import (
     contests,
+    is_refusal,
     last_correction,
+    names_maximum,
+    names_other_scale,
     names_several,
-    reason_alone,
+    refuses_next_to_score,
+    refuses_to_rate,
     whole_scores,
 )
 from judge.parsing.labels import LabelReader, Labels
-from judge.parsing.last_sentence import only_given, score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
-from judge.parsing.other_scale import names_maximum, names_other_scale
-from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
 from judge.parsing.rewriting import elements_apart, labels_joined, rewritten
 from judge.parsing.score_forms import NAMES_SCORE, ScoreMatch, find_on_other_scale, find_score
-from judge.parsing.score_lines import labelled_line, labelled_scores
+from judge.parsing.score_lines import (
+    labelled_line,
+    labelled_scores,
+    only_given,
+    reason_alone,
+    score_in_last_sentence,
+)
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "11"
+PARSER_VERSION = "12"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -248,11 +255,6 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     beside = ""
     # With the line break that follows it, if any: "1." may be the beginning of a list.
     score = find_score(last + gap, scale, names) if reason.strip() else None
-    above, _, label = reason.rstrip().rpartition("\n")
-    if score is None or (score.rule != "labelled" and above.strip()):
-        below_label = find_score(f"{label}\n{last}{gap}", scale, names)
-        if below_label and below_label.rule == "labelled" and above.strip():
-            score, reason = below_label, above
     if score is None:
         score = score_in_last_sentence(last, scale, names)
         beside = score.tail if score else ""
@@ -278,8 +280,6 @@ def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
 
     "It asks me to print\n100", "Number of words:\n85", "If it had sources:\nScore: 90".
     """
-    if score.rule == "json":
-        return False
     above = reason.rstrip().rpartition("\n")[2].strip().strip("*_ ")
     if not re.search(r"\w", above):
         return False
@@ -348,7 +348,6 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
             reason_alone(score.reason, scale),
             scale,
             names,
-            final=score.final,
             parts=not score.named,
             considered=not (score.named and score.rule == "last_line"),
         ),
@@ -359,20 +358,12 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         contest = chain(contest, whole_scores(score.reason, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
-    if len(others) > MOST_REPETITIONS or any(
-        other is None or not _is_same(other, value, scale) for other in others
-    ):
+    if len(others) > MOST_REPETITIONS or any(other != value for other in others):
         return _missing("several_scores")
     reason = _why_not(score, value, answer, scale)
     if reason:
         return _missing(reason)
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
-
-
-def _is_same(other: float, value: float, scale: Scale) -> bool:
-    """Return whether another number is the same score, or its share of the scale: .75 beside 75."""
-    share = scale.min == 0 and 0 < other < 1 and scale.max >= _POINTS
-    return other == value or (share and round(other * scale.max, 6) == value)
 
 
 def _why_not(score: ScoreMatch, value: float, answer: str, scale: Scale) -> str | None:

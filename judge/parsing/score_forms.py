@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from judge.parsing.conditional_sentences import CONDITION
 from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
 from judge.parsing.loose_json import as_json
 from judge.parsing.markup import QUOTES, fenced, undecorated
 from judge.parsing.score_patterns import (
-    END,
+    CONDITION,
     NOUN,
     REASON,
     Names,
@@ -31,7 +30,6 @@ _LINE_BREAK = re.compile(r"\A\n(?! *\n)")
 _BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
-_OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
 
@@ -74,15 +72,12 @@ def ends(scale: Scale) -> tuple[float, float]:
 
 def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     text = _INTRODUCTION.sub("", answer.strip())
-    if text.startswith("[{") and text.endswith("}]"):
-        text = text[1:-1]
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = score_of(text, patterns)
     if match:
         return replace(match, ended=ended or match.ended)
     for head, rest in _heads(text):
-        follows = _BLANK_LINE.match(rest) or _OUT_OF.match(rest)
-        if rest and (not follows or _LIST_BEGINS.fullmatch(head.strip())):
+        if rest and (not _BLANK_LINE.match(rest) or _LIST_BEGINS.fullmatch(head.strip())):
             continue
         match = score_of(head, patterns)
         if match:
@@ -96,13 +91,10 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read a first line with a score, whose explanation is on the same line or the next ones."""
     line, broken, rest = text.partition("\n")
     if broken and not _LIST_BEGINS.fullmatch(line.strip()):
-        # The number of a label may be on the line below it.
-        second, _, more = rest.partition("\n")
-        for head, after in ((line, rest), (f"{line}\n{second}", more)):
-            match = score_of(head, patterns)
-            if match:
-                tail = f"{match.tail}\n{after}"
-                return replace(match, rule="first_line", tail=tail, ended=True, reason="")
+        match = score_of(line, patterns)
+        if match:
+            tail = f"{match.tail}\n{rest}"
+            return replace(match, rule="first_line", tail=tail, ended=True, reason="")
     readable = len(line) <= _LONGEST_LINE and not line.startswith("{")
     plain = (undecorated(line) if readable else None) or ""
     for why in islice(REASON.finditer(plain), _MOST_REASONS):
@@ -199,8 +191,7 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
         else kind_of_sentence(before, after, unit=unit)
     )
     small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES and "100" not in line
-    labelled = ":" in before and kind in {"final", "named"} and before.isascii()
-    if not kind or (small and (not labelled or _GRADE.match(line))):
+    if not kind or small:
         return None
     return ScoreMatch(
         numbers[0]["number"], "labelled", final=kind == "final", named=kind != "given"
@@ -210,10 +201,6 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
 _GOES_ON = re.compile(r"\s*(?::|[.!;]\s*\w)")
 _DIGIT = re.compile("[0-9]")
 _GRADES = 10
-_GRADE = re.compile(
-    r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai|arvosana|einkunn)", re.IGNORECASE
-)
-"""Words for the grades of schools, which may end at 10."""
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 
@@ -257,12 +244,11 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             return None
         ended = not closed and text[-1] not in "0123456789.-/"
     pairs = _innermost(pairs, patterns)
-    counts = _counts_beside_final(pairs)
     scores: list[ScoreMatch] = []
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
     for name, value in pairs:
-        score = None if name in counts else _member(name, value, patterns)
+        score = _member(name, value, patterns)
         if score:
             scores.append(score)
         elif isinstance(value, str) and not isinstance(value, _Number):
@@ -288,16 +274,6 @@ def _innermost(pairs: Any, patterns: ScorePatterns) -> Any:
     return [("score", pairs[0][1])] if alone else pairs
 
 
-def _counts_beside_final(pairs: list[tuple[str, Any]]) -> set[str]:
-    """Return the keys that count something beside a final score: "total" beside "final_score"."""
-    scores = {name for name, _ in pairs if NAMES_SCORE.search(name)}
-    final = [name for name in scores if _FINAL_KEY.search(name)]
-    return {name for name, _ in pairs} - scores if len(final) == 1 else set()
-
-
-_FINAL_KEY = re.compile("final|overall", re.IGNORECASE)
-
-
 def _beyond_maximum(pairs: list[tuple[str, Any]], number: str) -> bool:
     """Return whether a score is larger than the highest value that the object names."""
     return any(
@@ -313,16 +289,13 @@ def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
     """Return the only object among members that have no number and no score."""
     if not _is_object(pairs) or any(_member(name, value, patterns) for name, value in pairs):
         return None
-    alone = [
-        x[0] if isinstance(x, list) and len(x) == 1 and not _is_object(x) else x for _, x in pairs
-    ]
     objects = [
         value
-        for (name, _), value in zip(pairs, alone, strict=True)
+        for name, value in pairs
         if _is_object(value)
         and (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name))
     ]
-    if len(objects) != sum(map(_is_object, alone)):
+    if len(objects) != sum(_is_object(value) for _, value in pairs):
         return None
     others = [value for _, value in pairs if isinstance(value, _Number | list)]
     return objects[0] if len(objects) == 1 == len(others) else None
@@ -391,10 +364,6 @@ def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None
     kind = kind_of_label(name)
     if not patterns.label.fullmatch(name) and kind not in {"final", "named"}:
         return None
-    if _is_object(value):
-        # An object with a value and the end of its scale.
-        numbers = [n for key, n in value if isinstance(n, _Number) and _OF_SCORE.fullmatch(key)]
-        value = numbers[0] if len(numbers) == 1 else None
     if not isinstance(value, str):
         return None
     final = bool(FINAL.search(name)) or kind == "final"

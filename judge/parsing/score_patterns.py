@@ -69,6 +69,24 @@ REASON = re.compile(
     re.IGNORECASE,
 )
 """Where the reason of a first line with a score begins."""
+_WOULD = r"i(?:['’ ]d| would)"
+CONDITION = re.compile(
+    r"\b(?:if|unless|had (?:it|the|there)|were (?:it|the)|would have|could have|asks? (?:me|for)|"
+    r"once|assuming|provided|supposing|otherwise|normally|in the absence of|used to|meant to|"
+    rf"{_WOULD} love|as a start|in a better|"
+    rf"with(?:out)? (?!it|this|that|them|doubt|hesitation|question)[a-z]+(?: [a-z]+)?,? {_WOULD}|"
+    r"(?:correct|change|complete) [^,.]{1,40},? (?:and|then) (?:it|i)|"
+    rf"(?:except|but) for [^,]{{1,40}},? {_WOULD}|"
+    r"ignoring|without (?:the|that|this|its|these|those)|"
+    # German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Indonesian, Vietnamese
+    r"wenn|falls|hätte|wäre|s'il|aurait|avec (?:des? |une? )?[a-zé]+,? je|si|se|hubiera|"
+    r"(?:de|con|sin) [a-zñ]+(?: [a-zñ]+)?,? (?:le )?dar[íi]a|com [a-zç]+,? (?:eu )?daria|fosse|"
+    r"als er|gdyby|om den|jika|nếu)\b|"
+    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|"
+    r"如果|もし|если бы|\bбы ответ|olsayd|다면|होते तो|होता तो",
+    re.IGNORECASE,
+)
+"""Words of a condition: "If it had sources, I would give it a 90"."""
 NUMBER_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twenty": 20}
 END = rf"(?:[0-9]+(?:\.[0-9]+)?|{'|'.join(NUMBER_WORDS)})"
 
@@ -131,7 +149,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
     grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over}|\s+:)"
     ambiguous = rf"(?:{AMBIGUOUS}{_AFTER_NOUN}{in_brackets}|{grade})"
-    colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
+    colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s)\s*"
     label = (
         rf"(?:(?:{on_scale}|(?:(?:a|the)\s+)?(?:single\s+)?number\s+{span})\s*:\s*|"
         rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
@@ -195,7 +213,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
-            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9])|"
+            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ = )|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"\b(?:{any_of('labels', 'gives')}|{any_of('labels', 'earns')})\s+"
             rf"(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"
