@@ -85,7 +85,7 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
         (_KNOWN.fullmatch(word) and word not in _OF_SEVERAL) or _UNSPACED_PARTS.fullmatch(word)
         for word in words
     )
-    if not (known and 0 < len(words) <= _MOST_IN_SENTENCE) or _FOR_A_PART.match(after):
+    if not (known and 0 < len(words) <= _MOST_IN_SENTENCE) or FOR_A_PART.match(after):
         return None
     scores = [w for w in words if _SCORE.fullmatch(w) or _UNSPACED_SCORE.search(w)]
     if any(":" in before or not _RESULT.fullmatch(word) for word in scores):
@@ -123,7 +123,7 @@ def names_response(words_between: str) -> bool:
 _BROKEN = re.compile(
     rf"(?<!\w)(?:{any_of('sentences', 'constructs')}|{any_of('sentences', 'hedges')})(?!\w)"
 )
-_FOR_A_PART = re.compile(
+FOR_A_PART = re.compile(
     r"\W*(?:for|in|on|by|at|with)\b"
     r"(?! (?:(?:(?:this|the) (?:response|answer|one)|me|it|this|total|all)\b|"
     r"(?:its |the )?(?:contextual|question|information|answer|coherence|relevance|density|"

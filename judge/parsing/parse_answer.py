@@ -115,8 +115,6 @@ def parse_answer(
     if answer is None or len(answer.strip()) > LONGEST:
         return _missing("truncated" if cut else "no_score")
     written, answer = answer, plain(answer)
-    if cut:
-        answer = _without_cut_repetition(answer)
     if not answer.strip():
         struck = "no_score" if re.search(r"\d", written) else "empty_answer"
         return _missing("truncated" if cut else struck)
@@ -129,7 +127,7 @@ def _scored(
     answer: str, stripped: str, scale: Scale, form: Form, names: Names, *, cut: bool
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
-    answer = elements_apart(answer, scale)
+    answer = elements_apart(answer)
     if (scale.min, scale.max) == (0, 100):
         answer = rewritten(answer, names)
     answer = labels_joined(answer, scale, names)
@@ -205,14 +203,6 @@ _NEXT_TURN = re.compile(
 def is_cut(finish_reason: str | None) -> bool:
     """Return whether a model stopped because of the limit of its tokens."""
     return finish_reason is not None and finish_reason.lower() in _CUT
-
-
-def _without_cut_repetition(answer: str) -> str:
-    """Return an answer without its last line where the limit cut a repetition of the others."""
-    *whole, last = answer.rstrip().split("\n")
-    lines = [line for line in whole if line.strip()]
-    repeats = len(lines) > 1 and lines[-1] == lines[-2] and lines[-1].startswith(last.strip())
-    return "\n".join(whole) + "\n" if repeats else answer
 
 
 def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:

@@ -59,8 +59,6 @@ _OF_HUNDRED = re.compile(
     r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
 )
 """The end of the scale before the score: "100点満点中80点", "100 üzerinden 80"."""
-_LATEX_SIGNS = re.compile(r" ?\\(?:(times|cdot)|(approx))(?![a-z]) ?")
-_LATEX_FRACTION = re.compile(r"\\[dt]?frac *\{ *([0-9.]+) *\} *\{ *([0-9.]+) *\}")
 _CALL = re.compile(
     r"^[^\w\n#]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
@@ -124,12 +122,10 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
     return _BELOW_LABEL.sub(joined, text)
 
 
-_ATTRIBUTES = (
-    r"""((?:\s+[\w-]{1,20}\s*=\s*(?:"[^"<>\n]{0,200}"|'[^'<>\n]{0,200}'|[\w.]{1,20}))*)\s*"""
-)
+_NAME = r"[^\W\d_][\w-]{0,30}"
 _ELEMENT = re.compile(
-    rf"<([^\W\d_][\w-]{{0,30}}){_ATTRIBUTES}(?:/>|>(?:([^<>]*)(?:</[^\W\d_][\w-]{{0,30}}\s*>|"
-    rf"(?=\Z|\n)))?)"
+    # An attribute with a number may be the end of another scale.
+    rf"<({_NAME})(?:\s[^<>0-9\n]{{0,100}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
 )
 _OF_OTHERS = re.compile(
     r"<(reference|draft|example|expected|previous|original|prompt|instructions?|input)\b[^<>]*>"
@@ -137,43 +133,28 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Elements with the score of something else, or an earlier one."""
-_ATTRIBUTE = re.compile(r"([\w-]{1,20})\s*=\s*[\"']?([^\"'<>]*)")
-_CLOSED = re.compile(r"(?:/|</[^<>]*)>\Z")
-_TAG = re.compile(
-    rf"(?m)^[ \t]*</?[^\W\d_][\w-]{{0,30}}{_ATTRIBUTES}>|</[^\W\d_][\w-]{{0,30}}>[ \t]*$"
-)
+_TAG = re.compile(rf"(?m)^[ \t]*</?{_NAME}>|</{_NAME}>[ \t]*$")
 _HAS_NUMBER = re.compile(r"[^0-9]{0,20}[0-9][^<>]{0,20}")
-_ENDS = {"max", "maximum", "max_score", "max-score", "out_of", "of", "scale"}
 _VALUE = {"value", "val", "score", "rating", "points", "result", "n"}
 
 
-def elements_apart(text: str, scale: Scale) -> str:
-    """Return a text with its elements as lines: <score max="100">85</score> as "score: 85"."""
+def elements_apart(text: str) -> str:
+    """Return a text with its elements as lines: <score>85</score> as "score: 85"."""
     if "<" not in text or ">" not in text:
         return text
-    text = _OF_OTHERS.sub("\n", text)
 
     def line(match: re.Match[str]) -> str:
-        attributes = dict(_ATTRIBUTE.findall(match[2]))
-        content = (match[3] or "").strip()
-        inside = content if _HAS_NUMBER.fullmatch(content) else ""
-        number = inside or next((attributes[name] for name in attributes if name in _VALUE), "")
-        if not number:
-            return match[0] if match[3] is None else f"\n{content}\n"
-        unnamed = match[1].lower() in _VALUE or (not inside and "score" in attributes)
-        end = next((attributes[name] for name in attributes if name in _ENDS), "")
-        if end.isdecimal() and float(end) != scale.max:
-            number = f"{number}/{end}"
-        named = f"{'score' if unnamed else match[1].replace('-', ' ')}: {number}"
+        content = match[2].strip()
+        if not _HAS_NUMBER.fullmatch(content):
+            return f"\n{content}\n"
+        label = "score" if match[1].lower() in _VALUE else match[1].replace("-", " ")
         before = match.string[: match.start()].rstrip(" \t")
         if before and before[-1] not in ".!?。>\n":
-            return named
-        closed = "\n" if _CLOSED.search(match[0]) else ""
-        return f"\n{named}{closed}" + (content if not inside else "")
+            return f"{label}: {content}"
+        return f"\n{label}: {content}" + ("\n" if match["closed"] else "")
 
-    return _TAG.sub("\n", _ELEMENT.sub(line, text)).strip("\n") + (
-        "\n" if text.endswith(("\n", ">")) else ""
-    )
+    lines = _TAG.sub("\n", _ELEMENT.sub(line, _OF_OTHERS.sub("\n", text))).strip("\n")
+    return lines + ("\n" if text.endswith(("\n", ">")) else "")
 
 
 def rewritten(text: str, names: Names) -> str:
@@ -182,9 +163,6 @@ def rewritten(text: str, names: Names) -> str:
         text = _RESULT.sub("\nScore: ", text)
     text = _MISSPELT.sub("Score", text)
     text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
-    if "\\" in text:
-        text = _LATEX_FRACTION.sub(r"(\1/\2)", text)
-        text = _LATEX_SIGNS.sub(lambda sign: " * " if sign[1] else " = ", text)
     if "100" in text and not text.isascii():
         text = _OF_HUNDRED.sub(r"\1/100", text)
     if "→" in text or ">" in text:
@@ -287,13 +265,6 @@ def _table_rows(text: str, names: Names) -> list[str]:
             last = numbers[-1:] if kind_of_label(cells[0]) == "final" else []
             numbers = [cell for cell in scored if cell in numbers] or last
         if len(numbers) == 1 and (len(cells) > 1 or header):
-            if (
-                numbers[0] == cells[0]
-                and len(cells) > 1
-                and header
-                and not label.fullmatch(header[0])
-            ):
-                continue
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
             rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))

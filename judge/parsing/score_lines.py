@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
-from judge.parsing.label_words import any_of, kind_of_label, names_response
+from judge.parsing.label_words import FOR_A_PART, any_of, kind_of_label, names_response
 from judge.parsing.markup import QUOTES, unmarked
 from judge.parsing.score_forms import (
     LONGEST_FORM,
@@ -168,8 +168,6 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
     """Return the labelled score that a line ends with: "It is right. Final score: 90"."""
     patterns = score_patterns(scale and ends(scale), names)
     for start in _CLAUSE.finditer(line):
-        if start[0].strip() == ";" and _NUMBER_AT_END.search(line[: start.start()]):
-            continue
         match = score_of(line[start.end() :], patterns)
         supposed = match and not match.named and CONDITION.search(line)
         if (
@@ -196,7 +194,6 @@ def only_given(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
         (place, match)
         for place, sentence in enumerate(sentences)
         if re.search("[A-Za-z\u00c0-\uffff]{2}.*[0-9]", sentence)
-        and not _AT_FIRST.search(sentence)
         and not "\n".join(sentences[:place]).rstrip().endswith(":")
         and (match := _given(sentence, "", patterns, scale))
     ]
@@ -211,10 +208,12 @@ def _given(
     sentence: str, reason: str, patterns: ScorePatterns, scale: Scale | None
 ) -> ScoreMatch | None:
     """Return the score that a sentence ends with, or gives before a clause with "because"."""
-    if len(sentence) > _LONGEST or CONDITION.search(sentence) or _OF_A_PART.search(sentence):
+    if len(sentence) > _LONGEST or CONDITION.search(sentence):
         return None
     breaks = [at.end("head") for at in islice(_BREAK.finditer(sentence), _MOST_BREAKS)]
     for end in (len(sentence), *breaks):
+        if FOR_A_PART.match(sentence, end):
+            return None
         found = patterns.at_end.fullmatch(sentence[:end])
         if found is not None and not _OF_OTHERS.search(found["before"]):
             return _at_end(found, sentence, reason, patterns, scale)
@@ -257,11 +256,6 @@ def _known_clause(sentence: str, patterns: ScorePatterns) -> ScoreMatch | None:
     return None
 
 
-_OF_A_PART = re.compile(
-    r"[0-9](?: points)? (?:for|in|on) (?:(?:its|the) )?(?:style|fluency|clarity|grammar|tone|"
-    r"effort|context|length|format\w*|reference|passages?)\b",
-    re.IGNORECASE,
-)
 _WOULD = re.compile(r"\b(?:it|this|that|response|answer|one) would\b", re.IGNORECASE)
 _CLAUSE_ENDS = re.compile(r"(?:[,;]|\s[-–—])\s+(?:(?:but|so|and|thus|hence|therefore),?\s+)?")
 
@@ -291,13 +285,6 @@ _NUMBER_AT_END = re.compile(r"(?<![0-9])[0-9]{1,2}%?(?:\W*\Z|,? (?:for|on|in|fü
 _MOST_SENTENCES = 40
 _MOST_BREAKS = 4
 _EACH_SENTENCE = re.compile(r"(?<=[.!?]) +|(?<=[。！？])|\n")
-_AT_FIRST = re.compile(
-    r"\b(?:at first|initial\w*|first (?:sight|glance)|zunächst|auf den ersten|au départ|d.abord|"
-    r"a primera|"
-    r"al principio|another|previous|other)\b|сначала|起初|最初|\?\s*\Z",
-    re.IGNORECASE,
-)
-"""Words before a score that a judge takes back, or gives to another response."""
 _BREAK = re.compile(
     r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,24}?)(?:[,;，；]|\s[-–—(]|"
     r"\s(?:for|since|because|as|on|in|to|a|à|au|para|för|für|"

@@ -159,16 +159,14 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     )
 
     because = (
-        r"(?:(?:sure|certainly|of\s+course|okay|ok)\s*[,.!:]\s*|(?:=>|->|→)\s*)?"
+        r"(?:(?:=>|->|→)\s*)?"
         rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
         r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
         r"in\s+(?:conclusion|summary|sum|short|the\s+end)|as\s+(?:it\s+stands|is)|judging|all\s+things)\b"
         r"[^\n:;]{0,150}[,:]\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
         r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total|"
         rf"{any_of('sentences', 'therefore')}),?\s*|"
-        r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
-        r"(?:last|final)\s+line\s*[-–—:]\s*|"
-        r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
+        r"(?:last|final)\s+line\s*[-–—:]\s*)?"
     )
     unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
     suffix = (
