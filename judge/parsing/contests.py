@@ -129,7 +129,7 @@ def whole_scores(text: str, scale: Scale) -> Iterator[float]:
 def last_correction(answer: str) -> str | None:
     """Return the end of an answer from where the judge last corrects itself in words."""
     begins = [found.start() for found in _CORRECTION.finditer(answer, 1)]
-    return _MARKER.sub("", answer[begins[-1] :].lstrip(".!?\n ")) if begins else None
+    return answer[begins[-1] :].lstrip(".!?\n ") if begins else None
 
 
 _CORRECTION = re.compile(
@@ -141,10 +141,6 @@ _CORRECTION = re.compile(
     r"reconsider|update|reduce) (?:my|the|this|it|that)\b)",
     re.IGNORECASE,
 )
-_MARKER = re.compile(
-    r"\A[*_(]{0,4}(?:hmm|wait|correction|sorry|edit|update)[*_]{0,2}[:,.;!—–-]+[*_]* *", re.I
-)
-"""How a judge begins to correct the score above."""
 
 
 def names_several(answer: str, scale: Scale, names: Names) -> bool:
@@ -235,15 +231,12 @@ _SCALE_NAMED = re.compile(
 def names_maximum(answer: str, value: float) -> bool:
     """Return whether a value that ends the scale is the number of points that could be had.
 
-    "Total marks: 100" and "Marks obtained: 60" below; a total by itself is one of points or marks.
+    "Total marks: 100" is the number of points or marks; "Total: 100" may be a score.
     """
     text = unmarked(answer)
     total = _TOTAL.search(text)
-    if total is None or float(total["number"] or total["other"]) != value:
-        return False
-    rest = text[: total.start()] + text[total.end() :]
-    smaller = any(float(found[1]) < value for found in _OBTAINED.finditer(rest))
-    return smaller or bool(_OF_POINTS.search(total[0]))
+    number = total and (total["number"] or total["other"])
+    return bool(number and float(number) == value and _OF_POINTS.search(total[0]))
 
 
 _TOTAL = re.compile(
@@ -251,9 +244,6 @@ _TOTAL = re.compile(
     r"कुल|کل|σύνολο|الكلية|[总總総]|총)[^\n:：0-9]{0,30}[:：]?\s*(?P<number>[0-9]+)|"
     r"\b[^\W\d_]+ (?:gesamt|totale?s?) ?: (?P<other>[0-9]+)",
     re.IGNORECASE,
-)
-_OBTAINED = re.compile(
-    r"(?:[:：]\s*|得|得点|획득)([0-9]+(?:\.[0-9]+)?)(?![0-9]|\s*(?:/|%|[a-z]))", re.IGNORECASE
 )
 _OF_POINTS = re.compile(r"\b(?:marks|points|punkte|puntos|punti|pontos|puan|अंक)\b", re.IGNORECASE)
 

@@ -175,9 +175,7 @@ def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Name
 
 
 _CORRECTED = re.compile(
-    r"\bi(?:['’](?:d|ll)| would| will)? (?:[a-z]+ )?"
-    r"(?:lower|raise|reduce|revise|adjust|change|bring|correct) "
-    r"(?:it|this|(?:my|the) (?:score|rating)) (?:down |up )?to (?:an? )?"
+    r"\bi\b[^.!?\n0-9]{1,40} (?:it|this|score|rating) (?:down |up )?to (?:an? )?"
     r"([0-9]+(?:\.[0-9]+)?)\W*\Z",
     re.IGNORECASE,
 )

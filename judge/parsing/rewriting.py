@@ -112,7 +112,7 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
     labels = score_patterns((scale.min, scale.max), names).label
 
     def joined(match: re.Match[str]) -> str:
-        label = (undecorated(match["label"]) or "").strip(" :：")
+        label = (undecorated(match["label"]) or "").strip(" :：[]")
         named = labels.fullmatch(label) or kind_of_label(label)
         number = undecorated(match["number"]) or ""
         if not named or score_of_line(number, scale, names) is None:

@@ -26,8 +26,6 @@ _LONGEST_LINE = 600
 """Characters of a first line with a score and its explanation."""
 
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
-_LINE_BREAK = re.compile(r"\A\n(?! *\n)")
-_BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
@@ -77,7 +75,7 @@ def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if match:
         return replace(match, ended=ended or match.ended)
     for head, rest in _heads(text):
-        if rest and (not _BLANK_LINE.match(rest) or _LIST_BEGINS.fullmatch(head.strip())):
+        if rest and (not rest.startswith("\n") or _LIST_BEGINS.fullmatch(head.strip())):
             continue
         match = score_of(head, patterns)
         if match:
@@ -88,13 +86,8 @@ def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 
 def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    """Read a first line with a score, whose explanation is on the same line or the next ones."""
-    line, broken, rest = text.partition("\n")
-    if broken and not _LIST_BEGINS.fullmatch(line.strip()):
-        match = score_of(line, patterns)
-        if match:
-            tail = f"{match.tail}\n{rest}"
-            return replace(match, rule="first_line", tail=tail, ended=True, reason="")
+    """Read a first line with a score and its explanation."""
+    line, _, rest = text.partition("\n")
     readable = len(line) <= _LONGEST_LINE and not line.startswith("{")
     plain = (undecorated(line) if readable else None) or ""
     for why in islice(REASON.finditer(plain), _MOST_REASONS):
@@ -115,7 +108,7 @@ def _may_be_no_score(match: ScoreMatch, why: re.Match[str], rest: str) -> bool:
     if not why["stop"]:
         return False
     lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
-    return bool(lists) or 0 < number <= (_LIST_NUMBERS if why["opening"] else _DAYS)
+    return bool(lists) or 0 < number <= _DAYS
 
 
 _OF_OTHER = re.compile(
@@ -128,10 +121,6 @@ _OF_OTHER = re.compile(
 )
 """What follows a number that is not the judge's score of the response: "85, said the teacher."."""
 _MOST_REASONS = 4
-_LIST_NUMBERS = 20
-"""A number up to this one with a full stop may number a list: "3. The year is wrong."."""
-
-
 _DAYS = 31
 """A number up to this one with a full stop may begin a date: "28. Juni 1919"."""
 
@@ -140,19 +129,15 @@ def _heads(text: str) -> Iterator[tuple[str, str]]:
     """Yield possible scores at the start, each with the text from the end of its line on."""
     block = fenced(text)
     if block:
-        yield block[0], _LINE_BREAK.sub("\n\n", block[1].lstrip(" "))
+        yield block[0], block[1].lstrip(" ")
     if text.startswith("{") and text.count("{") <= _MOST_OPEN:
         try:
-            _, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            try:
-                end = len(text) - len(as_json(text)[1])
-            except (ValueError, IndexError):
-                end = 0
-        yield text[:end], _LINE_BREAK.sub("\n\n", text[end:].lstrip(" )];"))
-    blank = _BLANK_LINE.search(text)
-    if blank:
-        yield text[: blank.start()], text[blank.start() :]
+            rest = as_json(text)[1]
+        except (ValueError, IndexError):
+            rest = text
+        yield text.removesuffix(rest), rest.lstrip(" )];")
+    line, broken, rest = text.partition("\n")
+    yield line, broken + rest
 
 
 def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:

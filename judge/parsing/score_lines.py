@@ -35,7 +35,7 @@ def labelled_line(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
     found = [
         (number, match)
         for number, line in enumerate(lines)
-        if "".join(c for c in line if c.isdigit())
+        if any(map(str.isdigit, line))
         and (match := score_of(line, patterns))
         and match.rule == "labelled"
     ]
@@ -257,7 +257,7 @@ def _known_clause(sentence: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 
 _WOULD = re.compile(r"\b(?:it|this|that|response|answer|one) would\b", re.IGNORECASE)
-_CLAUSE_ENDS = re.compile(r"(?:[,;]|\s[-–—])\s+(?:(?:but|so|and|thus|hence|therefore),?\s+)?")
+_CLAUSE_ENDS = re.compile(r"(?:[,;]|\s[-–—])\s+")
 
 
 def _is_denied(sentence: str, at: int, end: int) -> bool:
@@ -272,11 +272,7 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 """Words before a number by which it is not the score: no, less than, a penalty, once that is so."""
-_CLAUSE_BEGINS = re.compile(
-    r"[,;:，；、]|\s[-–—]\s|\b(?:so|thus|hence|therefore|and|daher|deshalb|also|und|donc|et|por|así|y|"
-    r"quindi|e|portanto|dus|en|поэтому|и|więc|i)\b|所以|因此|故",
-    re.IGNORECASE,
-)
+_CLAUSE_BEGINS = re.compile(r"[,;:，；、]|\s[-–—]\s")
 _DENIED_AFTER = re.compile("ない|ません|않|없|못|नहीं|未満|以下|以上|미만|이하|이상")
 _SMALL = 10
 """A number up to this one alone in a sentence may be on a scale to 10."""

@@ -13,9 +13,6 @@ AMBIGUOUS = r"(?:answer|output|result|total|sum|overall|final)"
 _AFTER_NOUN = r"(?:\s+(?:finale?|globale?|totale?))?"
 _OF = rf"(?:{any_of('sentences', 'of')})"
 """Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
-_WORDS = (
-    r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
-)
 _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
 _GIVE_OR_TAKE = (
     r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
@@ -31,18 +28,11 @@ _GIVES = (
     r"scor(?:e|ing)|"
     r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
     r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
-    rf"\b(?:{any_of('labels', 'gives_here')})\b|[我因所][^0-9。，,]{{0,12}}(?:给|打|应得)[出了]?|"
-    "给出|打出|评为|よって|したがって|従って)"
-    r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
-    r"perfect|from|more|less|than|above|below|over|under|up|least|most|between|zwischen|entre|"
-    r"films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
-    r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
-    r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
-    r"score|rating|grade|mark|of)\s+){0,5}|"
+    r"[我因所][^0-9。，,]{0,12}(?:给|打)[出了]?)"
+    r"[^0-9.!?;:]{0,70}?|"
     # What is left after deductions, and a change of one's own score.
-    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields|(?:brings|takes)\s+"
-    r"(?:it|us|(?:the|my)\s+(?:score|rating|total))\s+to)\s+(?:(?:us|me)\s+(?:with|at)\s+)?"
-    r"(?:an?\s+(?:final\s+)?(?:score|total|rating)\s+of\s+)?|"
+    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields)\s+"
+    r"(?:(?:us|me)\s+(?:with|at)\s+)?|"
     r"\bI(?:['’]ll|\s+will|\s+would)?\s+(?:[a-z]+\s+)?(?:lower|raise|reduce|revise|adjust|change|bring|"
     r"correct|move)\s+(?:it|this|(?:my|the)\s+[a-z]+)\s+(?:down\s+|up\s+)?to\s+(?:an?\s+)?)"
 )
@@ -61,11 +51,11 @@ REASON = re.compile(
     # A dash, a colon or a word such as "because"; brackets at the end; another sentence.
     rf" +[-–—]+ +(?={_LETTER}|{COUNT})| *: +(?={_LETTER})| *,? +(?:because|as|since|due to) |"
     r" +(?:#|\||//) +|"
-    rf" *[，；] *|, +(?!(?:or|and|to|maybe|perhaps|oder|und|ou|et|o|y|e|или|и)\b)(?={_LETTER})"
+    rf" *[，；] *|, +(?={_LETTER})"
     rf"{_NO_SCORES}|"
     rf" *\((?!(?:out +)?of\b)(?={_LETTER}|{COUNT})(?=[^()]*\) *\.?\s*\Z)|"
     rf" *; +(?={_LETTER}|{COUNT}){_NO_SCORES}|"
-    rf"(?P<stop>\. +(?:(?P<opening>(?={_WORDS}\b))|(?={_LETTER}))|[。।])",
+    rf"(?P<stop>\. +(?={_LETTER})|[。।])",
     re.IGNORECASE,
 )
 """Where the reason of a first line with a score begins."""
@@ -140,7 +130,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     kind = r"(?:(?:final|overall|total|assigned|numerical|numeric|appropriate|suggested)\s+){0,2}"
     named = (
         rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}{_AFTER_NOUN}|"
-        rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
+        rf"final\s+{AMBIGUOUS})"
     )
     bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
     in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
@@ -152,21 +142,14 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s)\s*"
     label = (
         rf"(?:(?:{on_scale}|(?:(?:a|the)\s+)?(?:single\s+)?number\s+{span})\s*:\s*|"
-        rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
-        rf"\s*(?:为|是|"
-        rf"は|는|은)\s*|\s+)|"
+        rf"{clear}(?:{colon}|\s+is(?=\s|:)\s*:?\s*)|"
         rf"{ambiguous}{colon})"
     )
 
     because = (
-        r"(?:(?:=>|->|→)\s*)?"
-        rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
-        r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
-        r"in\s+(?:conclusion|summary|sum|short|the\s+end)|as\s+(?:it\s+stands|is)|judging|all\s+things)\b"
-        r"[^\n:;]{0,150}[,:]\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
-        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total|"
-        rf"{any_of('sentences', 'therefore')}),?\s*|"
-        r"(?:last|final)\s+line\s*[-–—:]\s*)?"
+        rf"(?:(?:=>|->|→)\s*)?(?:满分\s*{most}\s*分?[，,]\s*|(?:last|final)\s+line\s*[-–—:]\s*|"
+        r"(?:based|given|considering|looking|after|according|taking|since|because|as|judging)\b"
+        r"[^\n:;]{0,150}[,:]\s*)?"
     )
     unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
     suffix = (
@@ -185,15 +168,12 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         score=re.compile(
             rf"\s*(?:(?:(?:=>|->|→)\s*)?(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])"
-            r"(?:です|とします|입니다)?\ *[.,;!。]?\s*",
+            r"\ *[.,;!。]?\s*",
             flags,
         ),
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
-            rf"(?:{_GIVES}|"
-            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|"
-            rf"amounts\s+to|"
-            rf"stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
+            rf"{_GIVES}(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
             rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN})"
             r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
