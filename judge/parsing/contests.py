@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from judge.parsing.label_words import any_of
 from judge.parsing.markup import unmarked
 from judge.parsing.score_lines import labelled_scores, reason_alone, score_of_line
 from judge.parsing.score_patterns import CONDITION, END, NUMBER_WORDS, Names
@@ -59,12 +60,8 @@ _TAKEN_BACK = re.compile(
     r"\((?:not final|draft|wrong|example|tentative|placeholder)\b",
     re.IGNORECASE,
 )
-# 应为: should be, 更: more, 改: change, 而不是: and not; むしろ: rather, 訂正: correction.
 _CHANGES_ELSEWHERE = re.compile(
-    r"\b(?:eher|vielmehr|stattdessen|besser|korrig\w+|doch|plut[ôo]t|corrig\w+|m[áa]s bien|mejor|"
-    r"rectific\w+|piuttosto|anzi|meglio|correzione|melhor|скорее|лучше|исправ\w+)\b|"
-    r"应为|应该|更|改为|改成|而不是|不对|むしろ|訂正|修正|やはり|오히려|정정",
-    re.IGNORECASE,
+    rf"\b(?:{any_of('sentences', 'changes')})\b|{any_of('sentences', 'changes_unspaced')}", re.I
 )
 _TENS = re.compile(
     r"\b(?:zero|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred)\b(?!-)", re.I
@@ -235,8 +232,9 @@ def names_maximum(answer: str, value: float) -> bool:
     """
     text = unmarked(answer)
     total = _TOTAL.search(text)
-    number = total and (total["number"] or total["other"])
-    return bool(number and float(number) == value and _OF_POINTS.search(total[0]))
+    if total is None or not _OF_POINTS.search(total[0]):
+        return False
+    return float(total["number"] or total["other"]) == value
 
 
 _TOTAL = re.compile(

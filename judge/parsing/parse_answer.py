@@ -275,12 +275,11 @@ def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
         return True
     if score.rule == "labelled":
         return above.endswith(":") and bool(_INTRODUCES.search(above))
-    directly = "\n\n" not in reason[len(reason.rstrip()) :] + "\n"
     listed = re.match(r"[-*+•|#]|[0-9]+[.)]", above)
     if above.endswith(":"):
         rates = _SCORES.search(above) or NAMES_SCORE.search(above)
         return bool(_INTRODUCES.search(above)) or not rates
-    return not (above.endswith(_SENTENCE_ENDS) or (listed and not directly))
+    return not (above.endswith(_SENTENCE_ENDS) or listed)
 
 
 _SENTENCE_ENDS = (".", "!", "?", ")", '"', "]", "。", "！", "？", "”", "»", ">", "`", "|", "…")

@@ -1,6 +1,5 @@
 """The forms of a score: a number on the construct's scale with label, unit and full stop."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
-from judge.parsing.loose_json import as_json
-from judge.parsing.markup import QUOTES, fenced, undecorated
+from judge.parsing.loose_json import Number, as_json, decoded
+from judge.parsing.markup import fenced, undecorated
 from judge.parsing.score_patterns import (
     CONDITION,
     NOUN,
@@ -96,33 +95,24 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             return None
         if match and match.rule == "labelled" and not match.named and CONDITION.search(plain):
             return None
-        if match and not (match.rule == "decorated" and _may_be_no_score(match, why, rest)):
+        # A number and a full stop may number a list, or begin a date: "28. Juni 1919".
+        counts = match and why["stop"] and 0 < float(match.number) <= _DAYS
+        if match and not (match.rule == "decorated" and counts):
             tail = f"{plain[why.start() :]}\n{rest}"
             return replace(match, rule="first_line", tail=tail, ended=True)
     return None
 
 
-def _may_be_no_score(match: ScoreMatch, why: re.Match[str], rest: str) -> bool:
-    """Return whether a number and a full stop may number a list or begin a date."""
-    number = float(match.number)
-    if not why["stop"]:
-        return False
-    lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
-    return bool(lists) or 0 < number <= _DAYS
-
-
 _OF_OTHER = re.compile(
-    r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|"
-    r"(?:which|that|this|it) is (?:the|an?) (?!score|rating|my|grade)|"
-    r"(?:(?:of|for) )?the (?:number|age|max\w*|limit|pass mark|correct answer|other|reference|"
-    r"first|second|previous|last|word|year)|"
-    r"(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
+    r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|(?:which|that|this|"
+    r"it) is (?:the|an?) (?!score|rating|my|grade)|(?:(?:of|for) )?the (?:number|age|max\w*|limit|"
+    r"pass mark|correct answer|other|reference|first|second|previous|last|word|year)|(?:previous|"
+    r"pass mark|reference answer|max(?:imum)?)\W*\Z)",
     re.IGNORECASE,
 )
 """What follows a number that is not the judge's score of the response: "85, said the teacher."."""
 _MOST_REASONS = 4
 _DAYS = 31
-"""A number up to this one with a full stop may begin a date: "28. Juni 1919"."""
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
@@ -130,7 +120,7 @@ def _heads(text: str) -> Iterator[tuple[str, str]]:
     block = fenced(text)
     if block:
         yield block[0], block[1].lstrip(" ")
-    if text.startswith("{") and text.count("{") <= _MOST_OPEN:
+    if text.startswith("{"):
         try:
             rest = as_json(text)[1]
         except (ValueError, IndexError):
@@ -161,7 +151,7 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read a sentence with one number whose words are all known: "A fair score would be 85."."""
-    if any(sign in line for sign in "?{}") or not _DIGIT.search(line):
+    if any(sign in line for sign in "?{}"):
         return None
     sentence = patterns.scale_named.sub(" ", line)
     numbers = list(islice(patterns.written.finditer(sentence), 2))
@@ -194,96 +184,53 @@ def signed_zero(number: str) -> bool:
     return number[0] in "+-" and float(number) == 0
 
 
-_MOST_OPEN = 50
-"""Objects inside of one; with more it is not an answer."""
-
-
-class _Number(str):
-    """A number of a JSON text, as it is written there."""
-
-    __slots__ = ()
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=lambda pairs: pairs,
-    parse_int=_Number,
-    parse_float=_Number,
-    parse_constant=_Number,
-    strict=False,
-)
-
-
 def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    closed, ended = True, False
-    if text.count("{") > _MOST_OPEN:
+    found = decoded(text)
+    if found is None:
         return None
-    try:
-        pairs = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        try:
-            loose, rest, closed = as_json(text.translate(QUOTES))
-            pairs = _DECODER.decode(loose)
-        except (ValueError, RecursionError, IndexError):
-            return None
-        if rest.strip():
-            return None
-        ended = not closed and text[-1] not in "0123456789.-/"
+    pairs, ended = found
     pairs = _innermost(pairs, patterns)
     scores: list[ScoreMatch] = []
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
+    limits: list[float] = []
     for name, value in pairs:
         score = _member(name, value, patterns)
         if score:
             scores.append(score)
-        elif isinstance(value, str) and not isinstance(value, _Number):
+        elif isinstance(value, str) and not isinstance(value, Number):
             prose.append(value)
         elif _is_list_of_texts(value):
             prose += value
-        elif not (value is None or isinstance(value, bool) or _BESIDE_SCORE.fullmatch(name)):
-            others.append((name, value))
-    if others and not _are_parts(others, scores, patterns):
+        elif _BESIDE_SCORE.fullmatch(name) or value is None or isinstance(value, bool):
+            limit = isinstance(value, Number) and not name.lower().startswith("confidence")
+            limits += [float(value)] if limit else []
+        else:
+            others.append((name.replace("_", " "), value))
+    # Beside a name that says that it is the score, other numbers are counts or parts of it.
+    if len(scores) != 1 or (others and not scores[0].named):
+        return None
+    [score] = scores
+    if any(_SECOND.search(name) or _holds_score(name, x, patterns) for name, x in others):
         return None
     # A number that is written with an escape ("\\u0038") does not count.
-    beyond = len(scores) == 1 and _beyond_maximum(pairs, scores[0].number)
-    if len(scores) != 1 or scores[0].number not in text or beyond:
+    if score.number not in text or any(most < float(score.number) for most in limits):
         return None
-    return replace(scores[0], reason="\n".join(prose), ended=ended)
+    return replace(score, reason="\n".join(prose), ended=ended)
 
 
 def _innermost(pairs: Any, patterns: ScorePatterns) -> Any:
     """Return the members of the object with the score: {"question_relevance": {"score": 85}}."""
-    while isinstance(inner := _inner(pairs, patterns), list):
+    while not any(_member(name, value, patterns) for name, value in pairs):
+        beside = [member for member in pairs if isinstance(member[1], Number | list)]
+        if len(beside) != 1 or not _is_object(beside[0][1]):
+            break
+        [(name, inner)] = beside
+        if not (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name)):
+            break
         pairs = inner
     alone = len(pairs) == 1 and _OF_SCORE.fullmatch(pairs[0][0])
     return [("score", pairs[0][1])] if alone else pairs
-
-
-def _beyond_maximum(pairs: list[tuple[str, Any]], number: str) -> bool:
-    """Return whether a score is larger than the highest value that the object names."""
-    return any(
-        isinstance(value, _Number)
-        and _BESIDE_SCORE.fullmatch(name)
-        and not name.lower().startswith("confidence")
-        and float(value) < float(number)
-        for name, value in pairs
-    )
-
-
-def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
-    """Return the only object among members that have no number and no score."""
-    if not _is_object(pairs) or any(_member(name, value, patterns) for name, value in pairs):
-        return None
-    objects = [
-        value
-        for name, value in pairs
-        if _is_object(value)
-        and (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name))
-    ]
-    if len(objects) != sum(_is_object(value) for _, value in pairs):
-        return None
-    others = [value for _, value in pairs if isinstance(value, _Number | list)]
-    return objects[0] if len(objects) == 1 == len(others) else None
 
 
 _AROUND = re.compile(
@@ -310,21 +257,6 @@ _SECOND = re.compile(
 """Words in a key of a number that may be meant in place of the score, or limits it."""
 
 
-def _are_parts(
-    others: list[tuple[str, Any]], scores: list[ScoreMatch], patterns: ScorePatterns
-) -> bool:
-    """Return whether numbers beside a score are counts or its parts, and contest nothing.
-
-    They are where its name says that it is a score, and scores inside of it only where it is the
-    last word.
-    """
-    if len(scores) != 1 or not scores[0].named:
-        return False
-    if any(_SECOND.search(name.replace("_", " ")) for name, _ in others):
-        return False
-    return scores[0].final or not any(_holds_score(*each, patterns) for each in others)
-
-
 def _holds_score(name: str, value: Any, patterns: ScorePatterns) -> bool:
     """Return whether a member, or one inside of it, has the label of a score."""
     if _member(name, value, patterns):
@@ -336,8 +268,8 @@ def _holds_score(name: str, value: Any, patterns: ScorePatterns) -> bool:
 
 def _is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list such as the strengths of a response."""
-    is_list = isinstance(value, list) and bool(value)
-    return is_list and all(isinstance(x, str) and not isinstance(x, _Number) for x in value)
+    texts = isinstance(value, list) and all(isinstance(x, str) for x in value)
+    return texts and not any(isinstance(x, Number) for x in value)
 
 
 _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
@@ -351,11 +283,6 @@ def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None
         return None
     if not isinstance(value, str):
         return None
-    final = bool(FINAL.search(name)) or kind == "final"
-    named = final or kind == "named" or bool(NAMES_SCORE.search(name))
-    if isinstance(value, _Number):
-        written = patterns.number.fullmatch(value)
-        usable = written and not signed_zero(value)
-        return ScoreMatch(value[:], "json", final=final, named=named) if usable else None
-    score = None if value.lstrip().startswith("{") else score_of(value, patterns)
+    score = score_of(value, patterns)
+    final, named = kind == "final", kind in {"final", "named"}
     return score and ScoreMatch(score.number, "json", final=final, named=named)

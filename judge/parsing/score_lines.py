@@ -170,12 +170,7 @@ def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> Scor
     for start in _CLAUSE.finditer(line):
         match = score_of(line[start.end() :], patterns)
         supposed = match and not match.named and CONDITION.search(line)
-        if (
-            match
-            and match.rule == "labelled"
-            and not supposed
-            and (match.final or "for" not in start[0])
-        ):
+        if match and match.rule == "labelled" and not supposed:
             return replace(match, tail="", reason=line[: start.end()])
     sentence = _LAST_SENTENCE.split(unmarked(line))[-1]
     *above, last = _LAST_SENTENCE.split(line)
@@ -282,10 +277,7 @@ _MOST_SENTENCES = 40
 _MOST_BREAKS = 4
 _EACH_SENTENCE = re.compile(r"(?<=[.!?]) +|(?<=[。！？])|\n")
 _BREAK = re.compile(
-    r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,24}?)(?:[,;，；]|\s[-–—(]|"
-    r"\s(?:for|since|because|as|on|in|to|a|à|au|para|för|für|"
-    r"weil|da|denn|car|parce|puisque|porque|ya|perché|poiché|pois|omdat|want|bo|vì)\b(?! [0-9])|"
-    r"\s(?:потому|поскольку|так как|因为))"
+    r"(?P<head>[0-9]%?(?: ?(?:/|[^\W\d]{1,6}) ?100)?[^0-9,;:()]{0,24}?)(?:[,;，；]|\s[-–—(])"
 )
 """Where the reason of a score may begin in its sentence: "I give it 75, because ..."."""
 _LONGEST = 600
@@ -294,9 +286,7 @@ _CLAUSE = re.compile(
     r"(?<![Mm]ax)(?<![Mm]in)[.!?][*_]{0,2} +|"
     r"[,，。；、]\s*(?:因此|所以|故)?(?=[^\x00-\x7f]|[0-9]{1,3}[点分점])|"
     r"(?<=므로|니까|지만|어서) (?=[0-9])|\s*(?:→|->|=>|⇒|;)\s*|"
-    r"\s+[-–—]+\s+(?=[A-Z*_])|"
-    r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
-    r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
+    r"\s+[-–—]+\s+(?=[A-Z*_])"
 )
 """Where the words may begin that are the score: "3 of 5 -> Score: 60"."""
 _LAST_SENTENCE = re.compile(r"(?<=[.!?])(?<![Mm]ax.)(?<![Mm]in.) +(?=[^ ])|(?<=[。！？])(?=.)")

@@ -118,11 +118,11 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
 @pytest.mark.parametrize(
     ("which", "number", "most_missed"),
     [
-        ("first", 300, 0.0),
+        ("first", 300, 0.01),
         ("second", 200, 0.05),
         ("third", 63, 0.11),
         ("fourth", 129, 0.0),
-        ("fifth", 129, 0.0),
+        ("fifth", 129, 0.02),
         ("sixth", 200, 0.01),
         ("seventh", 200, 0.04),
         ("eighth", 200, 0.02),
