@@ -30,13 +30,15 @@ _ENGLISH = {word for words in NUMBERS.values() for word in words[0].split()}
 _UNITS = ("percent", "points", "punkte", "puntos", "punti", "pontos", "100")
 _LAST_WORDS = (*_VALUES, *(f"{word}s" for word in _VALUES), *_UNITS)
 _NUMERAL = "|".join(sorted(_VALUES, key=len, reverse=True))
+_OF_HUNDRED_IN_WORDS = (
+    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)"
+)
 _IN_WORDS = re.compile(
     rf"^(?P<before>[^\n0-9]*?)(?<![^\W\d_])(?:(?:one|a) (?=hundred))?(?P<words>(?:{_NUMERAL})s?"
     rf"(?:(?:[- ](?:y|e|et|und|en)[- ]|und|en|[- ]|"
     rf"(?=[^\W\d_]))(?:{_NUMERAL})s?){{0,2}})(?![^\W\d_])"
-    r"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?(?: (?:out of|sur|von|su|"
-    r"sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|"
-    r"100))?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
+    rf"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?"
+    rf"(?:{_OF_HUNDRED_IN_WORDS})?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEFORE_WORDS = re.compile(
@@ -208,12 +210,6 @@ def _words_in_digits(text: str) -> str:
     return text[: len(text) - len(line)] + _IN_WORDS.sub(_in_digits, line)
 
 
-_OF_HUNDRED_IN_WORDS = re.compile(
-    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
-    re.IGNORECASE,
-)
-
-
 def _in_digits(match: re.Match[str]) -> str:
     before = match["before"]
     if not (_BEFORE_WORDS.fullmatch(before) or _GIVEN_BEFORE.search(before)):
@@ -226,7 +222,7 @@ def _in_digits(match: re.Match[str]) -> str:
         most < _LEAST_TEN and not _ENGLISH.issuperset(found)
     ):
         return match[0]
-    after = _OF_HUNDRED_IN_WORDS.sub("/100", match["after"])
+    after = re.sub(_OF_HUNDRED_IN_WORDS, "/100", match["after"], flags=re.IGNORECASE)
     return f"{match['before']}{value}{after}"
 
 
