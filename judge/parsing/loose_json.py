@@ -6,6 +6,7 @@ is missing. Its numbers keep the way in which they are written.
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 from judge.parsing.markup import QUOTES
@@ -43,12 +44,11 @@ _DECODER = json.JSONDecoder(
 
 def decoded(text: str) -> tuple[Any, bool] | None:
     """Return the members of an object, and whether its end is missing behind a whole value."""
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(text), False
     try:
         loose, rest, closed = as_json(text.translate(QUOTES))
-        try:
-            return _DECODER.decode(text), False
-        except ValueError:
-            pairs = _DECODER.decode(loose)
+        pairs = _DECODER.decode(loose)
     except (ValueError, RecursionError, IndexError):
         return None
     return None if rest.strip() else (pairs, not closed and text[-1] not in _DIGITS)
