@@ -49,9 +49,7 @@ _TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
 _FULL = re.compile(
     r"\A[^\w\n]*full (?:marks|score|points)"
     r"(?=(?:: 100)?\. [A-Z]| ?[.!—–-]|: [A-Za-z]|\W*\Z)(?:: 100)?|"
-    r"\A[^\w\n]*(?:an? )?perfect score(?: of|:) 100(?=\.?\s*\Z)|\A\W*(?:满分|満点|"
-    r"만점)(?=[。.!]?\Z)|"
-    r"\A\W*volle punktzahl(?=\W*\Z)",
+    r"\A[^\w\n]*(?:an? )?perfect score(?: of|:) 100(?=\.?\s*\Z)",
     re.IGNORECASE,
 )
 _OF_HUNDRED = re.compile(
@@ -64,7 +62,7 @@ _OF_HUNDRED = re.compile(
 _CALL = re.compile(
     r"^[^\w\n#]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
-    r"\((?:[a-z_]{1,20} ?= ?[^,()\n]{1,60}, ?)*(?:(?:score|value|rating|points|grade|result) ?= ?)?"
+    r"\((?:(?:score|value|rating|points|grade|result) ?= ?)?"
     r"[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
     r"(?:, ?[a-z_]{1,20} ?= ?[^\n]{0,300})?\);?[^\w\n]*$",
     re.IGNORECASE | re.MULTILINE,

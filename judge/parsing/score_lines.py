@@ -242,7 +242,7 @@ def _at_end(
 def _known_clause(sentence: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Return the score of a sentence, or of its last clause, all of whose words are known."""
     for clause in (sentence, _CLAUSE_ENDS.split(sentence)[-1]):
-        if ":" in clause or "：" in clause or _OF_OTHERS.search(clause):
+        if ":" in clause or "：" in clause:
             continue
         match = score_of(clause, patterns)
         supposed = clause is not sentence and _WOULD.search(clause)

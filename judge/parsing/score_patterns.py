@@ -15,9 +15,8 @@ _OF = rf"(?:{any_of('sentences', 'of')})"
 """Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
 _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
 _GIVE_OR_TAKE = (
-    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
-    r"approximately|overall|here|in\ total|"
-    r"from\ me|insgesamt|I(?:\ would|['’]d|\ d)?\ (?:think|guess|believe|say|suppose)))?"
+    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|"
+    r"I(?:\ would|['’]d|\ d)?\ (?:think|guess|believe|say|suppose)))?"
 )
 _NO_SCORES = r"(?!.*\?\s*$)(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
 """No list of labels and numbers follows: "Relevance 8, fluency 9"."""
@@ -173,7 +172,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
-            rf"{_GIVES}(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
+            rf"{_GIVES}(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}"
             rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN})"
             r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
