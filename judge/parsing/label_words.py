@@ -77,21 +77,15 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
     >>> kind_of_sentence("A fair score would be ", "."), kind_of_sentence("It has ", " words.")
     ('named', None)
     """
-    begins_with = before.strip(" *_#>").casefold().startswith("with ")
     text = f"{before} | {after}".casefold().replace("_", " ").replace("’", "'")
     text = _CLITIC.sub(r"\1'\2", _BASED_ON.sub("", text))
-    text = _USER_QUERY.sub("query", _PASSIVE.sub("is rated", text))
+    text = _USER_QUERY.sub("query", text)
     words = _WORD_OR_CLITIC.findall(text)
     known = all(
         (_KNOWN.fullmatch(word) and word not in _OF_SEVERAL) or _UNSPACED_PARTS.fullmatch(word)
         for word in words
     )
-    if (
-        not (known and 0 < len(words) <= _MOST_IN_SENTENCE)
-        or begins_with
-        or _FOR_A_PART.match(after)
-        or _RESPONSE_GIVES.search(text)
-    ):
+    if not (known and 0 < len(words) <= _MOST_IN_SENTENCE) or FOR_A_PART.match(after):
         return None
     scores = [w for w in words if _SCORE.fullmatch(w) or _UNSPACED_SCORE.search(w)]
     if any(":" in before or not _RESULT.fullmatch(word) for word in scores):
@@ -103,8 +97,6 @@ def _is_given(before: str, text: str, words: Sequence[str], *, unit: bool) -> bo
     """Return whether the judge gives a number without a word for a score, or it is deserved."""
     if _ANSWER_IS.search(text) or _ASKED.intersection(words):
         return False
-    if len(words) == 1 and words[0] in _STANDS_ALONE:
-        return before.rstrip().endswith((":", "="))
     gives = any(map(_GIVES.fullmatch, words)) and _FIRST.search(text)
     judged = any(map(_CONSTRUCT.fullmatch, words)) or any(map(_GIVES_HERE.fullmatch, words))
     earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text)
@@ -131,7 +123,7 @@ def names_response(words_between: str) -> bool:
 _BROKEN = re.compile(
     rf"(?<!\w)(?:{any_of('sentences', 'constructs')}|{any_of('sentences', 'hedges')})(?!\w)"
 )
-_FOR_A_PART = re.compile(
+FOR_A_PART = re.compile(
     r"\W*(?:for|in|on|by|at|with)\b"
     r"(?! (?:(?:(?:this|the) (?:response|answer|one)|me|it|this|total|all)\b|"
     r"(?:its |the )?(?:contextual|question|information|answer|coherence|relevance|density|"
@@ -145,16 +137,13 @@ _ANSWER_IS = re.compile(
     r" (?:is|ist|es|est|é|è|to|jest)\b|答案是|의 답은"
 )
 """What the judge answers to the question that is judged."""
-_RESPONSE_GIVES = re.compile(r"\b(?:response|answer) gives?\b")
 _CLITIC = re.compile(r"\b(i|it|that|we|let) (ll|d|m|s|ve)\b")
-_PASSIVE = re.compile(r"\b(?:is|be) scored\b")
 _MOST_IN_SENTENCE = 20
 _USER_QUERY = re.compile(r"\buser(?:'s)? (?:query|question)\b")
 _RESULT = re.compile(
     r"(?:end|gesamt)?ergebnis|resultado|résultat|risultato|результат|rezultat|wynik"
 )
 """Words for a result, which may be one of the response, unless they are labels."""
-_STANDS_ALONE = {"number", "value", "percentage", "result", "output"}
 _OF_SEVERAL = {"average", "mean", "combined", "aggregate", "aggregated"}
 _WORD_OR_CLITIC = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff'][^\W\d_]*)*")
 _GIVES, _GIVES_HERE, _EARNS = (
@@ -163,7 +152,7 @@ _GIVES, _GIVES_HERE, _EARNS = (
 _FIRST = re.compile(
     r"\b(?:i|i'(?:d|ll|m|ve)|my|we|we'(?:d|ll)|let'?s|jag|jeg|tôi|saya|(?:go|land|settl)ing)\b"
 )
-_RATED = re.compile(r"\b(?:is|be|am) (?:rated|graded|given|awarded|assigned)\b")
+_RATED = re.compile(r"\b(?:is|be|am) (?:rated|scored|graded|given|awarded|assigned)\b")
 _ASKED = {"question", "query", "context", "answered", "get"}
 """What is judged by nobody here: "The question is 20 points."."""
 _KNOWN = re.compile(

@@ -6,6 +6,10 @@ is missing. Its numbers keep the way in which they are written.
 
 import json
 import re
+from contextlib import suppress
+from typing import Any
+
+from judge.parsing.markup import QUOTES
 
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/|(?P<mark>[{}\[\],:])|"
@@ -15,9 +19,39 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", re.ASCII)
+_DIGITS = "0123456789.-/"
+_MOST_OPEN = 50
+"""Objects inside of one; with more it is not an answer."""
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _CONSTANTS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSES = {"{": "}", "[": "]"}
+
+
+class Number(str):
+    """A number of a JSON text, as it is written there."""
+
+    __slots__ = ()
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=lambda pairs: pairs,
+    parse_int=Number,
+    parse_float=Number,
+    parse_constant=Number,
+    strict=False,
+)
+
+
+def decoded(text: str) -> tuple[Any, bool] | None:
+    """Return the members of an object, and whether its end is missing behind a whole value."""
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(text), False
+    try:
+        loose, rest, closed = as_json(text.translate(QUOTES))
+        pairs = _DECODER.decode(loose)
+    except (ValueError, RecursionError, IndexError):
+        return None
+    return None if rest.strip() else (pairs, not closed and text[-1] not in _DIGITS)
 
 
 def as_json(text: str) -> tuple[str, str, bool]:
@@ -26,8 +60,10 @@ def as_json(text: str) -> tuple[str, str, bool]:
     Raises
     ------
     ValueError
-        A bracket closes another one.
+        A bracket closes another one, or too many are open.
     """
+    if text.count("{") > _MOST_OPEN:
+        raise ValueError(text)
     written: list[str] = []
     open_brackets: list[str] = []
     for token in _TOKEN.finditer(text):

@@ -4,7 +4,6 @@ It is replaced by a space and never just deleted, so that no two digits are join
 """
 
 import re
-from html import unescape
 from itertools import islice
 from unicodedata import decimal
 
@@ -61,16 +60,12 @@ _LONG_RUN = re.compile(rf"\n{{3,}}|[ ]{{{_LONGEST_RUN},}}|[0-9]{{{_LONGEST_RUN},
 """White space and digits that go on: they say no more, and take long to read."""
 _ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])")
 _DIGIT = re.compile(r"(?![0-9])\d")
-_ENTITY = re.compile("&(?:nbsp|lt|gt|amp|quot);")
 _STRUCK = re.compile(
     r"~~[^~\n]{1,80}~~|(?:[^\n\u0336]\u0336)+|\\(?:cancel|sout|st) ?\{[^{}\n]*\}|<!--.{0,400}?-->|"
     r"<(del|s|strike)>[^<>\n]{1,80}</\1>",
     re.IGNORECASE | re.DOTALL,
 )
 """What its writer struck out, and comments."""
-_CITATION = re.compile(
-    r"(?<=[\w.,;!?%)])(?: ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】])+(?!\()"
-)
 _HTML_MARK = re.compile(
     r"</?(?:b|strong|i|em|u|mark|code|span|font|small|big|sup|sub|kbd)(?: [^<>]{0,200})?>",
     re.IGNORECASE,
@@ -80,8 +75,6 @@ _HTML_BREAK = re.compile(
     r"article|main)(?: [^<>]{0,200})?>|<[bh]r ?/?>",
     re.IGNORECASE,
 )
-_HTML_CELL = re.compile(r"</t[dh]>\s*<t[dh](?: [^<>]{0,200})?>", re.IGNORECASE)
-_HTML_OUTER_CELL = re.compile(r"</?t[dh](?: [^<>]{0,200})?>", re.IGNORECASE)
 _CONTROL = re.compile(_CONTROL_FORM)
 
 _SPACES = dict.fromkeys(
@@ -117,9 +110,7 @@ _PICTURES = re.compile(
     rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.)(?: *(?![\U0001f600-\U0001f64f"
     rf"\U0001f910-\U0001f92f\U0001f970-\U0001f97a]){_PICTURE})+\Z"
 )
-_BETWEEN_STARS = re.compile(rf"\A{_STAR} *([A-Za-z].*?) *{_STAR}\Z")
 _BOXED = re.compile(r"\\(?:boxed|fbox|text[a-z]*|math[a-z]*|bm|bf|large|Large) *\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[dt]?frac *\{([^{}]*)\} *\{([^{}]*)\}")
 _FRAMED = re.compile(
     r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]|<<([^<>]*)>>|\{([^{}:\n]{1,12})\}"
 )
@@ -158,15 +149,12 @@ def plain(text: str) -> str:
     """
     body = text.rstrip()
     gap = text[len(body) :]
-    body = _TURN_BEGINS.sub("", body)
     if (
         ("<" in body or "[INST" in body)
         and (others := _NEXT_TURN.search(body))
         and body[: others.start()].strip()
     ):
         body, gap = body[: others.start()], "\n"
-    if "&" in body:
-        body = _ENTITY.sub(lambda name: unescape(name[0]), body)
     body = body.replace("\r\n", "\n").translate(_PLAIN)
     if "\n" not in body and not body.startswith(("{", "[", '"')):
         # Line breaks that were escaped once too often.
@@ -176,12 +164,9 @@ def plain(text: str) -> str:
     if any(mark in body for mark in ("~~", "\u0336", "\\", "<")):
         body = _STRUCK.sub(" ", body)
     if "<" in body:
-        body = _HTML_OUTER_CELL.sub(" ", _HTML_CELL.sub(": ", body))
         body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
         body = _CONTROL.sub(" ", without_turn_end(body))
     body = without_turn_end(body)
-    if "[" in body:
-        body = _CITATION.sub("", body)
     if "%" in body:
         body = _PERCENT_FIRST.sub(r"\1%", body)
     body = _BEFORE_BREAK.sub("\n", body)
@@ -218,9 +203,9 @@ def undecorated(text: str) -> str | None:
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(QUOTES)))
     if not text.isascii():
-        text = _PICTURES.sub("", _BETWEEN_STARS.sub(r"\1", text))
+        text = _PICTURES.sub("", text)
     if "\\" in text:
-        text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", _FRACTION.sub(r"\1/\2", text)))
+        text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", text))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)
     marked = _MARKS.search(text)

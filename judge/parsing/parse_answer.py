@@ -17,23 +17,30 @@ from typing import Literal, NamedTuple
 
 from judge.parsing.contests import (
     contests,
+    is_refusal,
     last_correction,
+    names_maximum,
+    names_other_scale,
     names_several,
-    reason_alone,
+    refuses_next_to_score,
+    refuses_to_rate,
     whole_scores,
 )
 from judge.parsing.labels import LabelReader, Labels
-from judge.parsing.last_sentence import only_given, score_in_last_sentence
 from judge.parsing.markup import after_thinking, has_thinking, plain
-from judge.parsing.other_scale import names_maximum, names_other_scale
-from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
 from judge.parsing.rewriting import elements_apart, labels_joined, rewritten
 from judge.parsing.score_forms import NAMES_SCORE, ScoreMatch, find_on_other_scale, find_score
-from judge.parsing.score_lines import labelled_line, labelled_scores
+from judge.parsing.score_lines import (
+    labelled_line,
+    labelled_scores,
+    only_given,
+    reason_alone,
+    score_in_last_sentence,
+)
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "11"
+PARSER_VERSION = "12"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -108,8 +115,6 @@ def parse_answer(
     if answer is None or len(answer.strip()) > LONGEST:
         return _missing("truncated" if cut else "no_score")
     written, answer = answer, plain(answer)
-    if cut:
-        answer = _without_cut_repetition(answer)
     if not answer.strip():
         struck = "no_score" if re.search(r"\d", written) else "empty_answer"
         return _missing("truncated" if cut else struck)
@@ -122,7 +127,7 @@ def _scored(
     answer: str, stripped: str, scale: Scale, form: Form, names: Names, *, cut: bool
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
-    answer = elements_apart(answer, scale)
+    answer = elements_apart(answer)
     if (scale.min, scale.max) == (0, 100):
         answer = rewritten(answer, names)
     answer = labels_joined(answer, scale, names)
@@ -170,9 +175,7 @@ def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Name
 
 
 _CORRECTED = re.compile(
-    r"\bi(?:['’](?:d|ll)| would| will)? (?:[a-z]+ )?"
-    r"(?:lower|raise|reduce|revise|adjust|change|bring|correct) "
-    r"(?:it|this|(?:my|the) (?:score|rating)) (?:down |up )?to (?:an? )?"
+    r"\bi\b[^.!?\n0-9]{1,40} (?:it|this|score|rating) (?:down |up )?to (?:an? )?"
     r"([0-9]+(?:\.[0-9]+)?)\W*\Z",
     re.IGNORECASE,
 )
@@ -198,14 +201,6 @@ _NEXT_TURN = re.compile(
 def is_cut(finish_reason: str | None) -> bool:
     """Return whether a model stopped because of the limit of its tokens."""
     return finish_reason is not None and finish_reason.lower() in _CUT
-
-
-def _without_cut_repetition(answer: str) -> str:
-    """Return an answer without its last line where the limit cut a repetition of the others."""
-    *whole, last = answer.rstrip().split("\n")
-    lines = [line for line in whole if line.strip()]
-    repeats = len(lines) > 1 and lines[-1] == lines[-2] and lines[-1].startswith(last.strip())
-    return "\n".join(whole) + "\n" if repeats else answer
 
 
 def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:
@@ -248,11 +243,6 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     beside = ""
     # With the line break that follows it, if any: "1." may be the beginning of a list.
     score = find_score(last + gap, scale, names) if reason.strip() else None
-    above, _, label = reason.rstrip().rpartition("\n")
-    if score is None or (score.rule != "labelled" and above.strip()):
-        below_label = find_score(f"{label}\n{last}{gap}", scale, names)
-        if below_label and below_label.rule == "labelled" and above.strip():
-            score, reason = below_label, above
     if score is None:
         score = score_in_last_sentence(last, scale, names)
         beside = score.tail if score else ""
@@ -278,8 +268,6 @@ def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
 
     "It asks me to print\n100", "Number of words:\n85", "If it had sources:\nScore: 90".
     """
-    if score.rule == "json":
-        return False
     above = reason.rstrip().rpartition("\n")[2].strip().strip("*_ ")
     if not re.search(r"\w", above):
         return False
@@ -287,12 +275,11 @@ def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
         return True
     if score.rule == "labelled":
         return above.endswith(":") and bool(_INTRODUCES.search(above))
-    directly = "\n\n" not in reason[len(reason.rstrip()) :] + "\n"
     listed = re.match(r"[-*+•|#]|[0-9]+[.)]", above)
     if above.endswith(":"):
         rates = _SCORES.search(above) or NAMES_SCORE.search(above)
         return bool(_INTRODUCES.search(above)) or not rates
-    return not (above.endswith(_SENTENCE_ENDS) or (listed and not directly))
+    return not (above.endswith(_SENTENCE_ENDS) or listed)
 
 
 _SENTENCE_ENDS = (".", "!", "?", ")", '"', "]", "。", "！", "？", "”", "»", ">", "`", "|", "…")
@@ -348,7 +335,6 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
             reason_alone(score.reason, scale),
             scale,
             names,
-            final=score.final,
             parts=not score.named,
             considered=not (score.named and score.rule == "last_line"),
         ),
@@ -359,20 +345,12 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         contest = chain(contest, whole_scores(score.reason, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
-    if len(others) > MOST_REPETITIONS or any(
-        other is None or not _is_same(other, value, scale) for other in others
-    ):
+    if len(others) > MOST_REPETITIONS or any(other != value for other in others):
         return _missing("several_scores")
     reason = _why_not(score, value, answer, scale)
     if reason:
         return _missing(reason)
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
-
-
-def _is_same(other: float, value: float, scale: Scale) -> bool:
-    """Return whether another number is the same score, or its share of the scale: .75 beside 75."""
-    share = scale.min == 0 and 0 < other < 1 and scale.max >= _POINTS
-    return other == value or (share and round(other * scale.max, 6) == value)
 
 
 def _why_not(score: ScoreMatch, value: float, answer: str, scale: Scale) -> str | None:

@@ -3,10 +3,7 @@
 Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 """
 
-import ast
 import re
-from collections.abc import Callable
-from operator import add, mul, sub, truediv
 
 from judge.parsing.label_words import NUMBERS, kind_of_label
 from judge.parsing.markup import undecorated
@@ -33,13 +30,15 @@ _ENGLISH = {word for words in NUMBERS.values() for word in words[0].split()}
 _UNITS = ("percent", "points", "punkte", "puntos", "punti", "pontos", "100")
 _LAST_WORDS = (*_VALUES, *(f"{word}s" for word in _VALUES), *_UNITS)
 _NUMERAL = "|".join(sorted(_VALUES, key=len, reverse=True))
+_OF_HUNDRED_IN_WORDS = (
+    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)"
+)
 _IN_WORDS = re.compile(
     rf"^(?P<before>[^\n0-9]*?)(?<![^\W\d_])(?:(?:one|a) (?=hundred))?(?P<words>(?:{_NUMERAL})s?"
     rf"(?:(?:[- ](?:y|e|et|und|en)[- ]|und|en|[- ]|"
     rf"(?=[^\W\d_]))(?:{_NUMERAL})s?){{0,2}})(?![^\W\d_])"
-    r"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?(?: (?:out of|sur|von|su|"
-    r"sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|"
-    r"100))?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
+    rf"(?P<after>[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))?"
+    rf"(?:{_OF_HUNDRED_IN_WORDS})?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)[*_]*\.?)?)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEFORE_WORDS = re.compile(
@@ -50,9 +49,7 @@ _TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
 _FULL = re.compile(
     r"\A[^\w\n]*full (?:marks|score|points)"
     r"(?=(?:: 100)?\. [A-Z]| ?[.!—–-]|: [A-Za-z]|\W*\Z)(?:: 100)?|"
-    r"\A[^\w\n]*(?:an? )?perfect score(?: of|:) 100(?=\.?\s*\Z)|\A\W*(?:满分|満点|"
-    r"만점)(?=[。.!]?\Z)|"
-    r"\A\W*volle punktzahl(?=\W*\Z)",
+    r"\A[^\w\n]*(?:an? )?perfect score(?: of|:) 100(?=\.?\s*\Z)",
     re.IGNORECASE,
 )
 _OF_HUNDRED = re.compile(
@@ -62,37 +59,21 @@ _OF_HUNDRED = re.compile(
     r"\s*में\s*से)\s*[、,]?\s*)([0-9]+(?:\.[0-9]+)?)(?![0-9])\s*(?:分|点|점)?"
 )
 """The end of the scale before the score: "100点満点中80点", "100 üzerinden 80"."""
-_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "≈": "="})
-_SUM = re.compile(
-    r"(?<![\w.)=*/+-])(?P<sum>\(*[0-9]+(?:\.[0-9]+)?%?(?:[ ()]{0,3}(?:[-+/*×·÷]|\bx\b)[ ()]{0,3}"
-    r"[0-9]+(?:\.[0-9]+)?%?){1,20}\)*) ?[=≈] ?"
-    r"(?P<result>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
-)
-_LATEX_SIGNS = re.compile(r" ?\\(?:(times|cdot)|(approx))(?![a-z]) ?")
-_LATEX_FRACTION = re.compile(r"\\[dt]?frac *\{ *([0-9.]+) *\} *\{ *([0-9.]+) *\}")
-_UNSURE = re.compile("onfiden|onfian|ertainty|onfidenz|信|確|увер", re.IGNORECASE)
-_CONFIDENCE = re.compile(
-    r"[.,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
-    r"確信度|信頼度|уверенность)"
-    r"(?: (?:level|score))?[*_]*[\"']?(?: ?[:=：]|"
-    r" is)[*_ ]*[\"']?(?:[0-9.]{1,6} ?%?(?: ?/ ?[0-9]+)?|high|medium|low)[\"']?[)\]]?",
-    re.IGNORECASE,
-)
-"""How sure a judge is, which is no second score."""
 _CALL = re.compile(
     r"^[^\w\n#]*[a-z_.]{0,30}(?:print|score|rate|rating|grade|evaluat|judge|submit|"
     r"answer)[a-z_]{0,20}"
-    r"\((?:[a-z_]{1,20} ?= ?[^,()\n]{1,60}, ?)*(?:(?:score|value|rating|points|grade|result) ?= ?)?"
+    r"\((?:(?:score|value|rating|points|grade|result) ?= ?)?"
     r"[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?"
     r"(?:, ?[a-z_]{1,20} ?= ?[^\n]{0,300})?\);?[^\w\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
+_CHINESE = "一二三四五六七八九"
 _CHINESE_LINE = re.compile(
-    r"^(?P<before>[^\n0-9]{0,12}?)(?P<words>[零一二三四五六七八九十百]{1,4})(?P<after>(?:分|"
-    r"点)[。.]?|(?<=^..)|(?<=^...))$",
+    rf"^(?P<before>[^\n0-9]{{0,12}}?)(?P<tens>[{_CHINESE}]?)十(?P<units>[{_CHINESE}]?)"
+    r"(?P<after>[分点][。.]?|(?<=^..)|(?<=^...))$",
     re.MULTILINE,
 )
+"""Tens in Chinese and Japanese: "八十五分", "評価：二十点"."""
 _SENTENCE = re.compile(r"(?<=[.!?]) +(?=\S)")
 _GIVEN_BEFORE = re.compile(
     rf"(?:{NOUN})[*_]* (?:of|is|at|(?:would|should) be) [*_]*\Z|"
@@ -118,12 +99,10 @@ _GLUED = re.compile(
 )
 """Where a label stands without a space after a sentence: "It leaves out the limit.Score: 72"."""
 
-_FRAMED_LABEL = re.compile(r"^\[([^\W\d_][^\[\]\n0-9]{0,20})\] *\n(?=\S)", re.MULTILINE)
-"""A label in brackets above its score: "【評価】" and "75点" below."""
-
 _BELOW_LABEL = re.compile(
     # Not the number of a first list item.
-    r"^(?P<label>[^\n0-9]{2,80})\n(?: *\n)+(?! *[0-9]{1,2}[.)] *$)(?P<number>[^\nA-Za-z]{1,40})$",
+    r"^(?P<label>[^\n0-9]{2,80})\n(?: *\n)*(?! *[0-9]{1,2}[.)] *$)"
+    r"(?P<number>(?:[^\nA-Za-z]|\\boxed){1,40})$",
     re.MULTILINE,
 )
 
@@ -133,21 +112,20 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
     labels = score_patterns((scale.min, scale.max), names).label
 
     def joined(match: re.Match[str]) -> str:
-        label = (undecorated(match["label"]) or "").strip(" :：")
+        label = (undecorated(match["label"]) or "").strip(" :：[]")
         named = labels.fullmatch(label) or kind_of_label(label)
-        if not named or score_of_line(match["number"], scale, names) is None:
+        number = undecorated(match["number"]) or ""
+        if not named or score_of_line(number, scale, names) is None:
             return match[0]
-        return f"{label}: {match['number']}"
+        return f"{label}: {number}"
 
     return _BELOW_LABEL.sub(joined, text)
 
 
-_ATTRIBUTES = (
-    r"""((?:\s+[\w-]{1,20}\s*=\s*(?:"[^"<>\n]{0,200}"|'[^'<>\n]{0,200}'|[\w.]{1,20}))*)\s*"""
-)
+_NAME = r"[^\W\d_][\w-]{0,30}"
 _ELEMENT = re.compile(
-    rf"<([^\W\d_][\w-]{{0,30}}){_ATTRIBUTES}(?:/>|>(?:([^<>]*)(?:</[^\W\d_][\w-]{{0,30}}\s*>|"
-    rf"(?=\Z|\n)))?)"
+    # An attribute with a number may be the end of another scale.
+    rf"<({_NAME})(?:\s[^<>0-9\n]{{0,100}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
 )
 _OF_OTHERS = re.compile(
     r"<(reference|draft|example|expected|previous|original|prompt|instructions?|input)\b[^<>]*>"
@@ -155,66 +133,43 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Elements with the score of something else, or an earlier one."""
-_ATTRIBUTE = re.compile(r"([\w-]{1,20})\s*=\s*[\"']?([^\"'<>]*)")
-_CLOSED = re.compile(r"(?:/|</[^<>]*)>\Z")
-_TAG = re.compile(
-    rf"(?m)^[ \t]*</?[^\W\d_][\w-]{{0,30}}{_ATTRIBUTES}>|</[^\W\d_][\w-]{{0,30}}>[ \t]*$"
-)
+_TAG = re.compile(rf"(?m)^[ \t]*</?{_NAME}>|</{_NAME}>[ \t]*$")
 _HAS_NUMBER = re.compile(r"[^0-9]{0,20}[0-9][^<>]{0,20}")
-_ENDS = {"max", "maximum", "max_score", "max-score", "out_of", "of", "scale"}
 _VALUE = {"value", "val", "score", "rating", "points", "result", "n"}
 
 
-def elements_apart(text: str, scale: Scale) -> str:
-    """Return a text with its elements as lines: <score max="100">85</score> as "score: 85"."""
+def elements_apart(text: str) -> str:
+    """Return a text with its elements as lines: <score>85</score> as "score: 85"."""
     if "<" not in text or ">" not in text:
         return text
-    text = _OF_OTHERS.sub("\n", text)
 
     def line(match: re.Match[str]) -> str:
-        attributes = dict(_ATTRIBUTE.findall(match[2]))
-        content = (match[3] or "").strip()
-        inside = content if _HAS_NUMBER.fullmatch(content) else ""
-        number = inside or next((attributes[name] for name in attributes if name in _VALUE), "")
-        if not number:
-            return match[0] if match[3] is None else f"\n{content}\n"
-        unnamed = match[1].lower() in _VALUE or (not inside and "score" in attributes)
-        end = next((attributes[name] for name in attributes if name in _ENDS), "")
-        if end.isdecimal() and float(end) != scale.max:
-            number = f"{number}/{end}"
-        named = f"{'score' if unnamed else match[1].replace('-', ' ')}: {number}"
+        content = match[2].strip()
+        if not _HAS_NUMBER.fullmatch(content):
+            return f"\n{content}\n"
+        label = "score" if match[1].lower() in _VALUE else match[1].replace("-", " ")
         before = match.string[: match.start()].rstrip(" \t")
         if before and before[-1] not in ".!?。>\n":
-            return named
-        closed = "\n" if _CLOSED.search(match[0]) else ""
-        return f"\n{named}{closed}" + (content if not inside else "")
+            return f"{label}: {content}"
+        return f"\n{label}: {content}" + ("\n" if match["closed"] else "")
 
-    return _TAG.sub("\n", _ELEMENT.sub(line, text)).strip("\n") + (
-        "\n" if text.endswith(("\n", ">")) else ""
-    )
+    lines = _TAG.sub("\n", _ELEMENT.sub(line, _OF_OTHERS.sub("\n", text))).strip("\n")
+    return lines + ("\n" if text.endswith(("\n", ">")) else "")
 
 
 def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     if "]" in text:
-        text = _FRAMED_LABEL.sub(r"\1:\n", text)
         text = _RESULT.sub("\nScore: ", text)
     text = _MISSPELT.sub("Score", text)
     text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
-    if "\\" in text:
-        text = _LATEX_FRACTION.sub(r"(\1/\2)", text)
-        text = _LATEX_SIGNS.sub(lambda sign: " * " if sign[1] else " = ", text)
-    if _UNSURE.search(text):
-        text = _CONFIDENCE.sub("", text)
-    if "=" in text or "≈" in text:
-        text = _SUM.sub(_summed, "\n".join(map(_sum_without_remarks, text.split("\n"))))
     if "100" in text and not text.isascii():
         text = _OF_HUNDRED.sub(r"\1/100", text)
     if "→" in text or ">" in text:
         text = _ARROW.sub(r"\nOverall: ", text)
     text = _TEMPLATE.sub("", _LEADING_ZERO.sub(r"\g<before>\g<digit>", text))
     text = _ALONE.sub(r"\1", text)
-    text = "\n".join(map(_words_in_digits, text.split("\n")))
+    text = _CHINESE_LINE.sub(_chinese, "\n".join(map(_words_in_digits, text.split("\n"))))
     text = _FULL.sub("100", text)
     if "(" in text:
         text = _CALL.sub(r"score: \1", _TWICE.sub(r"\1", text))
@@ -246,64 +201,11 @@ _TEMPLATE = re.compile(r"(?<=[Ss]core: )[NX] ?= ?(?=[0-9])")
 
 def _words_in_digits(text: str) -> str:
     """Return a line whose last sentence has its score in digits, if it is one in words."""
-    sentences = _SENTENCE.split(text)
-    above, line = text[: len(text) - len(sentences[-1])], sentences[-1]
-    return above + _sentence_in_digits(line) if len(line) <= _LONGEST_LINE else text
-
-
-def _sentence_in_digits(line: str) -> str:
-    if line.partition(" (")[0].rstrip(" .!*_").lower().endswith(_LAST_WORDS):
-        line = _IN_WORDS.sub(_in_digits, line)
-    return line if line.isascii() else _CHINESE_LINE.sub(_chinese, line)
-
-
-def _sum_without_remarks(line: str) -> str:
-    """Return "100 - 20 (no dosage) = 80" without the remarks, and another line as it is."""
-    bare = _REMARK.sub("", line) if "=" in line and len(line) <= _LONGEST_SUM else line
-    return bare if bare != line and _SUM.search(bare) and not _SUM.search(line) else line
-
-
-_REMARK = re.compile(r"(?<=[0-9]) ?\([^()\n0-9]*[A-Za-z]{3}[^()\n]*\)")
-_LONGEST_SUM = 400
-
-
-def _summed(match: re.Match[str]) -> str:
-    """Return the result of a calculation that is right: "100 - 15 = 85", "(80 + 90) / 2 = 85"."""
-    line = match.string[: match.start()].rpartition("\n")[2]
-    if not re.search(r"\w", line) and _PLAIN_SUM.fullmatch(match["sum"]):
-        # Not what is left of the maximum: a calculation of the response.
-        return match[0]
-    text = _PERCENT.sub(r"(\1/100)", match["sum"].translate(_SIGNS).replace("x", "*"))
-    try:
-        value = _value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ArithmeticError, ValueError):
-        return match[0]
-    decimals = len(match["result"].partition(".")[2])
-    right = abs(value - float(match["result"])) <= 0.5 * 10.0**-decimals + _EQUAL
-    return match["result"] if right else match[0]
-
-
-def _value(node: ast.expr) -> float:
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
-    raise ValueError(ast.dump(node))
-
-
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: add,
-    ast.Sub: sub,
-    ast.Mult: mul,
-    ast.Div: truediv,
-}
-_PLAIN_SUM = re.compile(r"(?!100\b)[0-9 ]+(?:[-+x×*·] ?[0-9 ]+)+")
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
-_EQUAL = 1e-6
-_OF_HUNDRED_IN_WORDS = re.compile(
-    r" (?:out of|sur|von|su|sobre|de) (?:one |a |ein)?(?:hundred|cent|cien|cem|cento|hundert|100)",
-    re.IGNORECASE,
-)
+    line = _SENTENCE.split(text)[-1]
+    words = line.partition(" (")[0].rstrip(" .!*_").lower()
+    if len(line) > _LONGEST_LINE or not words.endswith(_LAST_WORDS):
+        return text
+    return text[: len(text) - len(line)] + _IN_WORDS.sub(_in_digits, line)
 
 
 def _in_digits(match: re.Match[str]) -> str:
@@ -318,7 +220,7 @@ def _in_digits(match: re.Match[str]) -> str:
         most < _LEAST_TEN and not _ENGLISH.issuperset(found)
     ):
         return match[0]
-    after = _OF_HUNDRED_IN_WORDS.sub("/100", match["after"])
+    after = re.sub(_OF_HUNDRED_IN_WORDS, "/100", match["after"], flags=re.IGNORECASE)
     return f"{match['before']}{value}{after}"
 
 
@@ -326,17 +228,8 @@ _LEAST_TEN = 20
 
 
 def _chinese(match: re.Match[str]) -> str:
-    words = match["words"]
-    if words in {"一百", "百"}:
-        return f"{match['before']}100{match['after']}"
-    tens, ten, units = words.rpartition("十")
-    digits = [_CHINESE_DIGITS.get(sign) for sign in (*tens, *units)]
-    if None in digits or len(tens) > 1 or len(units) > 1:
-        return match[0]
-    value = (10 * (_CHINESE_DIGITS[tens] if tens else 1) if ten else 0) + (
-        _CHINESE_DIGITS[units] if units else 0
-    )
-    return f"{match['before']}{value}{match['after']}"
+    tens, units = (f" {_CHINESE}".index(match[name] or " ") for name in ("tens", "units"))
+    return f"{match['before']}{10 * (tens or 1) + units}{match['after']}"
 
 
 def _table_rows(text: str, names: Names) -> list[str]:
@@ -366,13 +259,6 @@ def _table_rows(text: str, names: Names) -> list[str]:
             last = numbers[-1:] if kind_of_label(cells[0]) == "final" else []
             numbers = [cell for cell in scored if cell in numbers] or last
         if len(numbers) == 1 and (len(cells) > 1 or header):
-            if (
-                numbers[0] == cells[0]
-                and len(cells) > 1
-                and header
-                and not label.fullmatch(header[0])
-            ):
-                continue
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
             rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))

@@ -1,18 +1,16 @@
 """The forms of a score: a number on the construct's scale with label, unit and full stop."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from judge.parsing.conditional_sentences import CONDITION
 from judge.parsing.label_words import any_of, kind_of_label, kind_of_sentence
-from judge.parsing.loose_json import as_json
-from judge.parsing.markup import QUOTES, fenced, undecorated
+from judge.parsing.loose_json import Number, as_json, decoded
+from judge.parsing.markup import fenced, undecorated
 from judge.parsing.score_patterns import (
-    END,
+    CONDITION,
     NOUN,
     REASON,
     Names,
@@ -27,11 +25,8 @@ _LONGEST_LINE = 600
 """Characters of a first line with a score and its explanation."""
 
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
-_LINE_BREAK = re.compile(r"\A\n(?! *\n)")
-_BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
-_OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
 
@@ -74,15 +69,12 @@ def ends(scale: Scale) -> tuple[float, float]:
 
 def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     text = _INTRODUCTION.sub("", answer.strip())
-    if text.startswith("[{") and text.endswith("}]"):
-        text = text[1:-1]
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = score_of(text, patterns)
     if match:
         return replace(match, ended=ended or match.ended)
     for head, rest in _heads(text):
-        follows = _BLANK_LINE.match(rest) or _OUT_OF.match(rest)
-        if rest and (not follows or _LIST_BEGINS.fullmatch(head.strip())):
+        if rest and (not rest.startswith("\n") or _LIST_BEGINS.fullmatch(head.strip())):
             continue
         match = score_of(head, patterns)
         if match:
@@ -93,16 +85,8 @@ def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 
 def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    """Read a first line with a score, whose explanation is on the same line or the next ones."""
-    line, broken, rest = text.partition("\n")
-    if broken and not _LIST_BEGINS.fullmatch(line.strip()):
-        # The number of a label may be on the line below it.
-        second, _, more = rest.partition("\n")
-        for head, after in ((line, rest), (f"{line}\n{second}", more)):
-            match = score_of(head, patterns)
-            if match:
-                tail = f"{match.tail}\n{after}"
-                return replace(match, rule="first_line", tail=tail, ended=True, reason="")
+    """Read a first line with a score and its explanation."""
+    line, _, rest = text.partition("\n")
     readable = len(line) <= _LONGEST_LINE and not line.startswith("{")
     plain = (undecorated(line) if readable else None) or ""
     for why in islice(REASON.finditer(plain), _MOST_REASONS):
@@ -111,56 +95,39 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             return None
         if match and match.rule == "labelled" and not match.named and CONDITION.search(plain):
             return None
-        if match and not (match.rule == "decorated" and _may_be_no_score(match, why, rest)):
+        # A number and a full stop may number a list, or begin a date: "28. Juni 1919".
+        counts = match and why["stop"] and 0 < float(match.number) <= _DAYS
+        if match and not (match.rule == "decorated" and counts):
             tail = f"{plain[why.start() :]}\n{rest}"
             return replace(match, rule="first_line", tail=tail, ended=True)
     return None
 
 
-def _may_be_no_score(match: ScoreMatch, why: re.Match[str], rest: str) -> bool:
-    """Return whether a number and a full stop may number a list or begin a date."""
-    number = float(match.number)
-    if not why["stop"]:
-        return False
-    lists = re.search(rf"^\W*{number + 1:g}[.)]", rest, re.MULTILINE)
-    return bool(lists) or 0 < number <= (_LIST_NUMBERS if why["opening"] else _DAYS)
-
-
 _OF_OTHER = re.compile(
-    r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|"
-    r"(?:which|that|this|it) is (?:the|an?) (?!score|rating|my|grade)|"
-    r"(?:(?:of|for) )?the (?:number|age|max\w*|limit|pass mark|correct answer|other|reference|"
-    r"first|second|previous|last|word|year)|"
-    r"(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
+    r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|(?:which|that|this|"
+    r"it) is (?:the|an?) (?!score|rating|my|grade)|(?:(?:of|for) )?the (?:number|age|max\w*|limit|"
+    r"pass mark|correct answer|other|reference|first|second|previous|last|word|year)|(?:previous|"
+    r"pass mark|reference answer|max(?:imum)?)\W*\Z)",
     re.IGNORECASE,
 )
 """What follows a number that is not the judge's score of the response: "85, said the teacher."."""
 _MOST_REASONS = 4
-_LIST_NUMBERS = 20
-"""A number up to this one with a full stop may number a list: "3. The year is wrong."."""
-
-
 _DAYS = 31
-"""A number up to this one with a full stop may begin a date: "28. Juni 1919"."""
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
     """Yield possible scores at the start, each with the text from the end of its line on."""
     block = fenced(text)
     if block:
-        yield block[0], _LINE_BREAK.sub("\n\n", block[1].lstrip(" "))
-    if text.startswith("{") and text.count("{") <= _MOST_OPEN:
+        yield block[0], block[1].lstrip(" ")
+    if text.startswith("{"):
         try:
-            _, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            try:
-                end = len(text) - len(as_json(text)[1])
-            except (ValueError, IndexError):
-                end = 0
-        yield text[:end], _LINE_BREAK.sub("\n\n", text[end:].lstrip(" )];"))
-    blank = _BLANK_LINE.search(text)
-    if blank:
-        yield text[: blank.start()], text[blank.start() :]
+            rest = as_json(text)[1]
+        except (ValueError, IndexError):
+            rest = text
+        yield text.removesuffix(rest), rest.lstrip(" )];")
+    line, broken, rest = text.partition("\n")
+    yield line, broken + rest
 
 
 def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
@@ -184,7 +151,7 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read a sentence with one number whose words are all known: "A fair score would be 85."."""
-    if any(sign in line for sign in "?{}") or not _DIGIT.search(line):
+    if any(sign in line for sign in "?{}"):
         return None
     sentence = patterns.scale_named.sub(" ", line)
     numbers = list(islice(patterns.written.finditer(sentence), 2))
@@ -199,8 +166,7 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
         else kind_of_sentence(before, after, unit=unit)
     )
     small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES and "100" not in line
-    labelled = ":" in before and kind in {"final", "named"} and before.isascii()
-    if not kind or (small and (not labelled or _GRADE.match(line))):
+    if not kind or small:
         return None
     return ScoreMatch(
         numbers[0]["number"], "labelled", final=kind == "final", named=kind != "given"
@@ -210,10 +176,6 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
 _GOES_ON = re.compile(r"\s*(?::|[.!;]\s*\w)")
 _DIGIT = re.compile("[0-9]")
 _GRADES = 10
-_GRADE = re.compile(
-    r"\W*(?:not[ae]|ocen|ocjen|cijfer|bet[yj]g|karakter|voto|nilai|arvosana|einkunn)", re.IGNORECASE
-)
-"""Words for the grades of schools, which may end at 10."""
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
 
 
@@ -222,110 +184,53 @@ def signed_zero(number: str) -> bool:
     return number[0] in "+-" and float(number) == 0
 
 
-_MOST_OPEN = 50
-"""Objects inside of one; with more it is not an answer."""
-
-
-class _Number(str):
-    """A number of a JSON text, as it is written there."""
-
-    __slots__ = ()
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=lambda pairs: pairs,
-    parse_int=_Number,
-    parse_float=_Number,
-    parse_constant=_Number,
-    strict=False,
-)
-
-
 def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    closed, ended = True, False
-    if text.count("{") > _MOST_OPEN:
+    found = decoded(text)
+    if found is None:
         return None
-    try:
-        pairs = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        try:
-            loose, rest, closed = as_json(text.translate(QUOTES))
-            pairs = _DECODER.decode(loose)
-        except (ValueError, RecursionError, IndexError):
-            return None
-        if rest.strip():
-            return None
-        ended = not closed and text[-1] not in "0123456789.-/"
+    pairs, ended = found
     pairs = _innermost(pairs, patterns)
-    counts = _counts_beside_final(pairs)
     scores: list[ScoreMatch] = []
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
+    limits: list[float] = []
     for name, value in pairs:
-        score = None if name in counts else _member(name, value, patterns)
+        score = _member(name, value, patterns)
         if score:
             scores.append(score)
-        elif isinstance(value, str) and not isinstance(value, _Number):
+        elif isinstance(value, str) and not isinstance(value, Number):
             prose.append(value)
         elif _is_list_of_texts(value):
             prose += value
-        elif not (value is None or isinstance(value, bool) or _BESIDE_SCORE.fullmatch(name)):
-            others.append((name, value))
-    if others and not _are_parts(others, scores, patterns):
+        elif _BESIDE_SCORE.fullmatch(name) or value is None or isinstance(value, bool):
+            limit = isinstance(value, Number) and not name.lower().startswith("confidence")
+            limits += [float(value)] if limit else []
+        else:
+            others.append((name.replace("_", " "), value))
+    # Beside a name that says that it is the score, other numbers are counts or parts of it.
+    if len(scores) != 1 or (others and not scores[0].named):
+        return None
+    [score] = scores
+    if any(_SECOND.search(name) or _holds_score(name, x, patterns) for name, x in others):
         return None
     # A number that is written with an escape ("\\u0038") does not count.
-    beyond = len(scores) == 1 and _beyond_maximum(pairs, scores[0].number)
-    if len(scores) != 1 or scores[0].number not in text or beyond:
+    if score.number not in text or any(most < float(score.number) for most in limits):
         return None
-    return replace(scores[0], reason="\n".join(prose), ended=ended)
+    return replace(score, reason="\n".join(prose), ended=ended)
 
 
 def _innermost(pairs: Any, patterns: ScorePatterns) -> Any:
     """Return the members of the object with the score: {"question_relevance": {"score": 85}}."""
-    while isinstance(inner := _inner(pairs, patterns), list):
+    while not any(_member(name, value, patterns) for name, value in pairs):
+        beside = [member for member in pairs if isinstance(member[1], Number | list)]
+        if len(beside) != 1 or not _is_object(beside[0][1]):
+            break
+        [(name, inner)] = beside
+        if not (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name)):
+            break
         pairs = inner
     alone = len(pairs) == 1 and _OF_SCORE.fullmatch(pairs[0][0])
     return [("score", pairs[0][1])] if alone else pairs
-
-
-def _counts_beside_final(pairs: list[tuple[str, Any]]) -> set[str]:
-    """Return the keys that count something beside a final score: "total" beside "final_score"."""
-    scores = {name for name, _ in pairs if NAMES_SCORE.search(name)}
-    final = [name for name in scores if _FINAL_KEY.search(name)]
-    return {name for name, _ in pairs} - scores if len(final) == 1 else set()
-
-
-_FINAL_KEY = re.compile("final|overall", re.IGNORECASE)
-
-
-def _beyond_maximum(pairs: list[tuple[str, Any]], number: str) -> bool:
-    """Return whether a score is larger than the highest value that the object names."""
-    return any(
-        isinstance(value, _Number)
-        and _BESIDE_SCORE.fullmatch(name)
-        and not name.lower().startswith("confidence")
-        and float(value) < float(number)
-        for name, value in pairs
-    )
-
-
-def _inner(pairs: Any, patterns: ScorePatterns) -> Any:
-    """Return the only object among members that have no number and no score."""
-    if not _is_object(pairs) or any(_member(name, value, patterns) for name, value in pairs):
-        return None
-    alone = [
-        x[0] if isinstance(x, list) and len(x) == 1 and not _is_object(x) else x for _, x in pairs
-    ]
-    objects = [
-        value
-        for (name, _), value in zip(pairs, alone, strict=True)
-        if _is_object(value)
-        and (_AROUND.fullmatch(name) or kind_of_label(name) or patterns.label.fullmatch(name))
-    ]
-    if len(objects) != sum(map(_is_object, alone)):
-        return None
-    others = [value for _, value in pairs if isinstance(value, _Number | list)]
-    return objects[0] if len(objects) == 1 == len(others) else None
 
 
 _AROUND = re.compile(
@@ -352,21 +257,6 @@ _SECOND = re.compile(
 """Words in a key of a number that may be meant in place of the score, or limits it."""
 
 
-def _are_parts(
-    others: list[tuple[str, Any]], scores: list[ScoreMatch], patterns: ScorePatterns
-) -> bool:
-    """Return whether numbers beside a score are counts or its parts, and contest nothing.
-
-    They are where its name says that it is a score, and scores inside of it only where it is the
-    last word.
-    """
-    if len(scores) != 1 or not scores[0].named:
-        return False
-    if any(_SECOND.search(name.replace("_", " ")) for name, _ in others):
-        return False
-    return scores[0].final or not any(_holds_score(*each, patterns) for each in others)
-
-
 def _holds_score(name: str, value: Any, patterns: ScorePatterns) -> bool:
     """Return whether a member, or one inside of it, has the label of a score."""
     if _member(name, value, patterns):
@@ -378,8 +268,8 @@ def _holds_score(name: str, value: Any, patterns: ScorePatterns) -> bool:
 
 def _is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list such as the strengths of a response."""
-    is_list = isinstance(value, list) and bool(value)
-    return is_list and all(isinstance(x, str) and not isinstance(x, _Number) for x in value)
+    texts = isinstance(value, list) and all(isinstance(x, str) for x in value)
+    return texts and not any(isinstance(x, Number) for x in value)
 
 
 _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
@@ -391,17 +281,8 @@ def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None
     kind = kind_of_label(name)
     if not patterns.label.fullmatch(name) and kind not in {"final", "named"}:
         return None
-    if _is_object(value):
-        # An object with a value and the end of its scale.
-        numbers = [n for key, n in value if isinstance(n, _Number) and _OF_SCORE.fullmatch(key)]
-        value = numbers[0] if len(numbers) == 1 else None
     if not isinstance(value, str):
         return None
-    final = bool(FINAL.search(name)) or kind == "final"
-    named = final or kind == "named" or bool(NAMES_SCORE.search(name))
-    if isinstance(value, _Number):
-        written = patterns.number.fullmatch(value)
-        usable = written and not signed_zero(value)
-        return ScoreMatch(value[:], "json", final=final, named=named) if usable else None
-    score = None if value.lstrip().startswith("{") else score_of(value, patterns)
+    score = score_of(value, patterns)
+    final, named = kind == "final", kind in {"final", "named"}
     return score and ScoreMatch(score.number, "json", final=final, named=named)

@@ -13,14 +13,10 @@ AMBIGUOUS = r"(?:answer|output|result|total|sum|overall|final)"
 _AFTER_NOUN = r"(?:\s+(?:finale?|globale?|totale?))?"
 _OF = rf"(?:{any_of('sentences', 'of')})"
 """Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
-_WORDS = (
-    r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
-)
 _LETTER = r"[A-Za-z\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef]"
 _GIVE_OR_TAKE = (
-    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|aproximadamente|"
-    r"approximately|overall|here|in\ total|"
-    r"from\ me|insgesamt|I(?:\ would|['’]d|\ d)?\ (?:think|guess|believe|say|suppose)))?"
+    r"(?:,?\ +(?:or\ +(?:so|thereabouts)|give\ or\ take|more\ or\ less|"
+    r"I(?:\ would|['’]d|\ d)?\ (?:think|guess|believe|say|suppose)))?"
 )
 _NO_SCORES = r"(?!.*\?\s*$)(?!.*\b[A-Za-z]{3,}\ +[0-9]{1,3}[ .!]*(?:[,;]|$))"
 """No list of labels and numbers follows: "Relevance 8, fluency 9"."""
@@ -31,18 +27,11 @@ _GIVES = (
     r"scor(?:e|ing)|"
     r"grad(?:e|ing)|giv(?:e|ing)|award|assign(?:ing)?|mark|put|place|set|say|estimate|assess|"
     r"evaluate|settl(?:e|ing)|arrive|go(?:ing)?|land)|\bmak(?:es|ing)\s+(?:it|this)|"
-    rf"\b(?:{any_of('labels', 'gives_here')})\b|[我因所][^0-9。，,]{{0,12}}(?:给|打|应得)[出了]?|"
-    "给出|打出|评为|よって|したがって|従って)"
-    r"(?:(?!\b(?:for|credit|because|that|which|since|if|only|no|not|nicht|pas|itself|own|ideal|"
-    r"perfect|from|more|less|than|above|below|over|under|up|least|most|between|zwischen|entre|"
-    r"films?|movies?)\b)[^0-9.!?;:]){0,70}?|"
-    r"\b(?:this|it|(?:this|the)\s+(?:one|response|answer))\s+(?:therefore\s+)?(?:is\s+worth|gets|"
-    r"deserves|merits|earns|receives|scores)\s+(?:(?:an?|about|around|roughly|solid|strong|only|"
-    r"score|rating|grade|mark|of)\s+){0,5}|"
+    r"[我因所][^0-9。，,]{0,12}(?:给|打)[出了]?)"
+    r"[^0-9.!?;:]{0,70}?|"
     # What is left after deductions, and a change of one's own score.
-    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields|(?:brings|takes)\s+"
-    r"(?:it|us|(?:the|my)\s+(?:score|rating|total))\s+to)\s+(?:(?:us|me)\s+(?:with|at)\s+)?"
-    r"(?:an?\s+(?:final\s+)?(?:score|total|rating)\s+of\s+)?|"
+    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields)\s+"
+    r"(?:(?:us|me)\s+(?:with|at)\s+)?|"
     r"\bI(?:['’]ll|\s+will|\s+would)?\s+(?:[a-z]+\s+)?(?:lower|raise|reduce|revise|adjust|change|bring|"
     r"correct|move)\s+(?:it|this|(?:my|the)\s+[a-z]+)\s+(?:down\s+|up\s+)?to\s+(?:an?\s+)?)"
 )
@@ -61,14 +50,32 @@ REASON = re.compile(
     # A dash, a colon or a word such as "because"; brackets at the end; another sentence.
     rf" +[-–—]+ +(?={_LETTER}|{COUNT})| *: +(?={_LETTER})| *,? +(?:because|as|since|due to) |"
     r" +(?:#|\||//) +|"
-    rf" *[，；] *|, +(?!(?:or|and|to|maybe|perhaps|oder|und|ou|et|o|y|e|или|и)\b)(?={_LETTER})"
+    rf" *[，；] *|, +(?={_LETTER})"
     rf"{_NO_SCORES}|"
     rf" *\((?!(?:out +)?of\b)(?={_LETTER}|{COUNT})(?=[^()]*\) *\.?\s*\Z)|"
     rf" *; +(?={_LETTER}|{COUNT}){_NO_SCORES}|"
-    rf"(?P<stop>\. +(?:(?P<opening>(?={_WORDS}\b))|(?={_LETTER}))|[。।])",
+    rf"(?P<stop>\. +(?={_LETTER})|[。।])",
     re.IGNORECASE,
 )
 """Where the reason of a first line with a score begins."""
+_WOULD = r"i(?:['’ ]d| would)"
+CONDITION = re.compile(
+    r"\b(?:if|unless|had (?:it|the|there)|were (?:it|the)|would have|could have|asks? (?:me|for)|"
+    r"once|assuming|provided|supposing|otherwise|normally|in the absence of|used to|meant to|"
+    rf"{_WOULD} love|as a start|in a better|"
+    rf"with(?:out)? (?!it|this|that|them|doubt|hesitation|question)[a-z]+(?: [a-z]+)?,? {_WOULD}|"
+    r"(?:correct|change|complete) [^,.]{1,40},? (?:and|then) (?:it|i)|"
+    rf"(?:except|but) for [^,]{{1,40}},? {_WOULD}|"
+    r"ignoring|without (?:the|that|this|its|these|those)|"
+    # German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Indonesian, Vietnamese
+    r"wenn|falls|hätte|wäre|s'il|aurait|avec (?:des? |une? )?[a-zé]+,? je|si|se|hubiera|"
+    r"(?:de|con|sin) [a-zñ]+(?: [a-zñ]+)?,? (?:le )?dar[íi]a|com [a-zç]+,? (?:eu )?daria|fosse|"
+    r"als er|gdyby|om den|jika|nếu)\b|"
+    r"\A\W*(?:fix|add|remove|for (?:style|fluency|clarity|grammar))\b|"
+    r"如果|もし|если бы|\bбы ответ|olsayd|다면|होते तो|होता तो",
+    re.IGNORECASE,
+)
+"""Words of a condition: "If it had sources, I would give it a 90"."""
 NUMBER_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twenty": 20}
 END = rf"(?:[0-9]+(?:\.[0-9]+)?|{'|'.join(NUMBER_WORDS)})"
 
@@ -122,7 +129,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     kind = r"(?:(?:final|overall|total|assigned|numerical|numeric|appropriate|suggested)\s+){0,2}"
     named = (
         rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}{_AFTER_NOUN}|"
-        rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
+        rf"final\s+{AMBIGUOUS})"
     )
     bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
     in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
@@ -131,26 +138,17 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
     grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over}|\s+:)"
     ambiguous = rf"(?:{AMBIGUOUS}{_AFTER_NOUN}{in_brackets}|{grade})"
-    colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
+    colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s)\s*"
     label = (
         rf"(?:(?:{on_scale}|(?:(?:a|the)\s+)?(?:single\s+)?number\s+{span})\s*:\s*|"
-        rf"{clear}(?:{colon}|\s+(?:is|should\s+be|ist|beträgt|lautet|est|es|é|è)(?=\s|:)\s*:?\s*|"
-        rf"\s*(?:为|是|"
-        rf"は|는|은)\s*|\s+)|"
+        rf"{clear}(?:{colon}|\s+is(?=\s|:)\s*:?\s*)|"
         rf"{ambiguous}{colon})"
     )
 
     because = (
-        r"(?:(?:sure|certainly|of\s+course|okay|ok)\s*[,.!:]\s*|(?:=>|->|→)\s*)?"
-        rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
-        r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
-        r"in\s+(?:conclusion|summary|sum|short|the\s+end)|as\s+(?:it\s+stands|is)|judging|all\s+things)\b"
-        r"[^\n:;]{0,150}[,:]\s*|(?:therefore|thus|hence|so|overall|all\s+in\s+all|altogether|"
-        r"on\s+balance|in\s+total|insgesamt|au\s+total|en\s+total|"
-        rf"{any_of('sentences', 'therefore')}),?\s*|"
-        r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
-        r"(?:last|final)\s+line\s*[-–—:]\s*|"
-        r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
+        rf"(?:(?:=>|->|→)\s*)?(?:满分\s*{most}\s*分?[，,]\s*|(?:last|final)\s+line\s*[-–—:]\s*|"
+        r"(?:based|given|considering|looking|after|according|taking|since|because|as|judging)\b"
+        r"[^\n:;]{0,150}[,:]\s*)?"
     )
     unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
     suffix = (
@@ -169,15 +167,12 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         score=re.compile(
             rf"\s*(?:(?:(?:=>|->|→)\s*)?(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])"
-            r"(?:です|とします|입니다)?\ *[.,;!。]?\s*",
+            r"\ *[.,;!。]?\s*",
             flags,
         ),
         at_end=re.compile(
             rf"(?P<before>.*?)(?:(?<![0-9.,/-]){of_whole}(?:\ +{_VERBS_AT_END})?|"
-            rf"(?:{_GIVES}|"
-            rf"(?:\A\s*|[,;:]\s+|\b(?:so|but|thus|hence|therefore)\s+){clear}\s+(?:is|comes\s+to|"
-            rf"amounts\s+to|"
-            rf"stands\s+at)\s+)(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}(?:とします)?"
+            rf"{_GIVES}(?<![0-9.,/-])(?P<given>{number}){suffix}{_GIVE_OR_TAKE}"
             rf"(?:\ +(?:{_VERBS_AT_END}))?|(?<![0-9.,/-])(?P<verb>{number}){suffix}{_GIVEN})"
             r"[^\w\u00c0-\u1fff\u2c00-\u2fff\u3040-\uffef?]*",
             flags,
@@ -195,7 +190,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
-            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9])|"
+            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ = )|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"\b(?:{any_of('labels', 'gives')}|{any_of('labels', 'earns')})\s+"
             rf"(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"

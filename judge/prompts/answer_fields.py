@@ -4,12 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from judge.parsing.contests import reason_alone
+from judge.parsing.contests import (
+    is_refusal,
+    names_other_scale,
+    refuses_next_to_score,
+    refuses_to_rate,
+)
 from judge.parsing.labels import folded
-from judge.parsing.other_scale import names_other_scale
 from judge.parsing.parse_answer import Parsed, is_cut
-from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
-from judge.parsing.score_lines import labelled_scores
+from judge.parsing.score_lines import labelled_scores, reason_alone
 from judge.parsing.structured_answers import UnreadableError, read_object
 from judge.prompts.answer_schema import (
     AnswerSchema,
