@@ -15,8 +15,7 @@ from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import KINDS, Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import checked_values
-from study.importing.readers.words_ahead import ScoredCell, WordsAhead
-from study.importing.readers.written_values import ValueRules
+from study.importing.readers.written_values import ScoredCell, ValueRules, WordsAhead
 from study.importing.rows import Rows
 from study.text import quoted_names, shell_word
 

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from study.errors import Fault, InputError
-from study.importing.joined_responses import PEOPLE, matched, share_identifiers
 from study.importing.readers.column_words import number_in
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.source import table_source
 from study.importing.readers.value_words import folded_word, missing_numbers, words_alone
 from study.importing.score_columns.contents import inner_score
-from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.named_columns import NamedColumns, parts
 from study.importing.score_columns.names import (
     by_construct,
@@ -22,9 +21,15 @@ from study.importing.score_columns.names import (
     shared_construct_pairs,
 )
 from study.importing.score_columns.reading import read_named_columns
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-from study.importing.score_columns.shared_ids import SharedIds, as_key
+from study.importing.score_columns.shared_ids import (
+    PEOPLE,
+    SharedIds,
+    as_key,
+    matched,
+    share_identifiers,
+)
 from study.importing.score_columns.table_side import TableSide
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import counted, quoted_names, shell_word
 
 if TYPE_CHECKING:

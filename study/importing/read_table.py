@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
-from study.importing.formats.scores import TableFields
+from study.importing.formats.scores import (
+    TableFields,
+    kinds_as_scorers,
+    no_scores,
+    numbers_of_rows,
+    without_response,
+)
 from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
@@ -22,8 +28,7 @@ from study.importing.readers.column_layout import (
 from study.importing.readers.column_words import word_in
 from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.input_file import Advance, Record, unseen
-from study.importing.readers.judgment_cells import Ranged, is_object
-from study.importing.readers.repeated_faults import reported_once
+from study.importing.readers.judgment_cells import Ranged, is_object, reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
 from study.importing.readers.written_values import declare_words, off_the_scale
@@ -35,12 +40,6 @@ from study.importing.score_columns.judgment_table import (
     scale_of_words,
 )
 from study.importing.score_columns.preference_columns import preference_columns
-from study.importing.score_columns.row_identifiers import (
-    kinds_as_scorers,
-    no_scores,
-    numbers_of_rows,
-    without_response,
-)
 from study.importing.tool_exports import tool_export
 from study.settings.constructs import CCRS
 from study.text import quoted_names, shell_word

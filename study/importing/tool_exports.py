@@ -1,12 +1,30 @@
 """Exports of other evaluation tools, as a report reads them without a study."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-from study.importing.api_page import record_names
-from study.importing.readers.source import RecordSource
+from study.errors import Fault
+from study.importing.readers.input_file import Record
+from study.importing.readers.json_text import count_other_members, objects
+from study.importing.readers.source import Head, RecordSource
+
+
+def record_names(head: Head) -> set[str]:
+    """Return the names of a record's cells, which are the columns unless the file is a page."""
+    page = head.first.get("data") if head.form == "json document" else None
+    first = page[0] if isinstance(page, list) and page else None
+    return set(first) if isinstance(first, dict) else set(head.columns)
+
+
+def page_records(source: RecordSource) -> Iterable[Record | Fault]:
+    """Return the records of a file, or of the page that it contains."""
+    document = source.document
+    if isinstance(document, dict) and isinstance(document.get("data"), list):
+        count_other_members(source, document, "data")
+        return objects(source, document["data"])
+    return source.records()
 
 
 class ToolExport(NamedTuple):

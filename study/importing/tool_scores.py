@@ -12,10 +12,10 @@ from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, folded_word
-from study.importing.readers.words_ahead import ScoredCell
+from study.importing.readers.written_values import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 from study.importing.score_columns.names import construct_in_name, kind_of
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import abbreviate, shell_word
 
 MAPPED = "values mapped linearly from their range (--scale) to the construct's scale"

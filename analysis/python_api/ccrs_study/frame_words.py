@@ -20,11 +20,12 @@ from study.importing.readers.failure_names import (
 )
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.value_words import missing_numbers, numbers_to_declare, unused_values
-from study.importing.readers.words_ahead import group_words, named_categories
 from study.importing.readers.written_values import (
     GroupWords,
     JudgedValue,
     ValueRules,
+    group_words,
+    named_categories,
     off_the_scale,
 )
 from study.importing.score_columns.judgment_table import (

@@ -13,14 +13,12 @@ from study.importing.message_text import made_id
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
-from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.words_ahead import ScoredCell
+from study.importing.readers.source import FlatSource, Head, RecordSource
+from study.importing.readers.written_values import ScoredCell
 from study.importing.rows import Rows, ScoreRow
-from study.importing.score_columns.flat_source import FlatSource
-from study.importing.score_columns.named_columns import parts
+from study.importing.score_columns.named_columns import PLACEHOLDER, Recognized, parts
 from study.importing.score_columns.names import construct_in_name, folded
 from study.importing.score_columns.recognition import recognized_table
-from study.importing.score_columns.recognized import PLACEHOLDER, Recognized
 from study.text import quoted_names
 
 DESCRIPTION = (

@@ -4,7 +4,6 @@ Format: https://langfuse.com/docs/api-and-data-platform/features/export-from-ui 
 `TraceWithFullDetails`, as read in November 2026.
 """
 
-from study.importing.api_page import page_records, record_names
 from study.importing.formats.langfuse_scores import trace_score
 from study.importing.importers import FormatOptions
 from study.importing.message_text import (
@@ -18,6 +17,7 @@ from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
+from study.importing.tool_exports import page_records, record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "traces of Langfuse: id, timestamp, input, output, and scores where they have them"

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
 from study.importing.message_text import question_text
 from study.importing.readers.cells import blank
@@ -19,6 +18,7 @@ from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
 from study.importing.score_columns.names import kind_of, without_people, words
+from study.importing.tool_exports import page_records, record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 from study.text import shell_word
 

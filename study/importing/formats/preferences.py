@@ -24,7 +24,7 @@ from study.importing.score_columns.preference_columns import (
     compares_pairs,
     preference_in,
 )
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import quoted_names
 
 DESCRIPTION = "query_id, response_a, response_b, construct, scorer, value (positive: b is better)"

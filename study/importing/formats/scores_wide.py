@@ -14,7 +14,7 @@ from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.words_ahead import ScoredCell
+from study.importing.readers.written_values import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 from study.text import MARK, quoted_names
 

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TextIO
 
 from study.errors import Fault, InputError
-from study.importing.readers.cells import looks_like_number
+from study.importing.readers.cells import looks_like_number, title_above
 from study.importing.readers.input_file import InputFile, Record, decoding, open_text
-from study.importing.readers.title_lines import title_above
 from study.text import abbreviate
 
 SEMICOLON = "semicolons as delimiter"

@@ -14,9 +14,14 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from study.importing.readers.cells import looks_like_number
-from study.importing.readers.known_words import WORDS_BY_VALUE, WORDS_FOR_MISSING
-from study.importing.readers.numbered_words import numbers_in
-from study.importing.readers.school_grades import likely_grades, school_grades, with_plain_letters
+from study.importing.readers.known_words import (
+    WORDS_BY_VALUE,
+    WORDS_FOR_MISSING,
+    likely_grades,
+    numbers_in,
+    school_grades,
+    with_plain_letters,
+)
 from study.text import quoted_names, shell_word
 
 # What a cell may hold alone in place of a value.

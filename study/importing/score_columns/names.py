@@ -1,14 +1,11 @@
 """What the names of a table's columns say: whose scores they have, on what, of which row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from unicodedata import combining, normalize
 
 from study.importing.readers.column_layout import JOINED
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.importing.score_columns.shared_parts import PartedColumns, shared_parts
 from study.importing.score_columns.words import (
     ABOUT_MEANS,
@@ -24,6 +21,7 @@ from study.importing.score_columns.words import (
     NUMBERED_MODELS,
     OF_JUDGES,
     OF_PEOPLE,
+    ONLY_CONSTRUCT,
     PERHAPS_OF_JUDGES,
     PERHAPS_OF_PEOPLE,
     RARELY_SCORES,

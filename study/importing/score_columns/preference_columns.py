@@ -1,7 +1,5 @@
 """Preferences side by side: in a row, which of two responses a judge and a person prefer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass

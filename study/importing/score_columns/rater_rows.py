@@ -1,7 +1,5 @@
 """Rows of raters: each has the value of one rater, and again the judge's score of the response."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reading the named columns of a file, with the row of every fault."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -10,16 +8,20 @@ from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.readers.cells import blank
 from study.importing.readers.column_words import ColumnWords
 from study.importing.readers.failure_names import ReadScores, direction_notes
-from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.judgment_cells import Ranged, reported_once
 from study.importing.readers.records import Reader, RecordCells
-from study.importing.readers.repeated_faults import reported_once
-from study.importing.readers.source import RecordSource
+from study.importing.readers.source import RecordSource, table_source
 from study.importing.readers.value_words import checked_values, missing_numbers
-from study.importing.readers.words_ahead import group_words, named_categories, unused
-from study.importing.readers.written_values import GroupWords, JudgedValue, ValueRules
+from study.importing.readers.written_values import (
+    GroupWords,
+    JudgedValue,
+    ValueRules,
+    group_words,
+    named_categories,
+    unused,
+)
 from study.importing.score_columns import row_checks
 from study.importing.score_columns.column_purposes import DeclaredScales, Purposes, purposes_of
-from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.judgment_table import (
     JudgmentTable,
     ScoreColumn,
@@ -30,7 +32,7 @@ from study.importing.score_columns.judgment_table import (
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
 from study.importing.score_columns.rater_rows import by_response, rater_name
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 Group = tuple[str, str | None]
 """A column, and the construct of a row where rows name it."""

@@ -1,7 +1,5 @@
 """Which columns of a table are those of judges and of raters, and on what evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +9,16 @@ from study.errors import Fault, InputError
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.json_text import rows_within, within_document
-from study.importing.readers.source import RecordSource
+from study.importing.readers.source import Head, RecordSource, flat, table_source
 from study.importing.readers.workbook import sheets
 from study.importing.score_columns.contents import ROWS, ColumnContent, contents_of
-from study.importing.score_columns.flat_source import flat, table_source
+from study.importing.score_columns.named_columns import Recognized
 from study.importing.score_columns.names import folded
 from study.importing.score_columns.preference_columns import (
     preference_columns,
     preferences_among,
     unclear_choices,
 )
-from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
 from study.importing.score_columns.side_by_side import side_by_side
 from study.text import quoted_names
@@ -147,3 +144,24 @@ def _refuse_rows_within(source: RecordSource) -> None:
     columns = tuple(dict.fromkeys(column for row in rows for column in row))
     if recognized_rows(columns, rows).form != "none":
         raise InputError(source.path.name, [within_document(source.path, name)])
+
+
+def is_summary(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a sheet has neither scores whose scorers are evident nor responses.
+
+    `rows` are its first rows that are not blank; the first one has the names of columns.
+    """
+    from study.importing.formats.responses import has_responses
+
+    width = max(map(len, rows))
+    filled = [[*row, *[None] * (width - len(row))] for row in rows]
+    columns = [
+        f"column {place}" if cell is None else str(cell).strip()
+        for place, cell in enumerate(filled[0], start=1)
+    ]
+    if len(set(columns)) < len(columns):
+        return True
+    if has_responses(Head("workbook", tuple(columns), {})):
+        return False
+    table = [dict(zip(columns, row, strict=True)) for row in filled[1:]]
+    return recognized_rows(columns, table).form in ("none", "unclear")

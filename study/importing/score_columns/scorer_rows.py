@@ -1,12 +1,11 @@
 """A table that names its scorers, in rows or as SCORER:CONSTRUCT: of which kind each one is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.score_columns.contents import ColumnContent
+from study.importing.score_columns.named_columns import ColumnEvidence, Recognized
 from study.importing.score_columns.names import (
     field_name,
     folded,
@@ -17,7 +16,6 @@ from study.importing.score_columns.names import (
     without_prompt,
     words,
 )
-from study.importing.score_columns.recognized import ColumnEvidence, Recognized
 from study.importing.score_columns.words import (
     ADJUDICATED,
     KINDS,

@@ -1,13 +1,10 @@
 """Columns that are distinguished by a part that judges and raters share: gpt_rel, human_a_rel."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-from study.importing.score_columns.words import CONSTRUCTS
+from study.importing.score_columns.words import CONSTRUCTS, ONLY_CONSTRUCT
 
 Parts = tuple[str, ...]
 """The words of a column's name, as they are written, without those of scores in general."""

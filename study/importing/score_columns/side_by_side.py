@@ -1,22 +1,36 @@
-"""A table with a column for each judge and each rater: which columns those are."""
+"""A table with a column for each judge and each rater: which columns those are, and which identify
+a row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from study.errors import Fault
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import begins_with_score
-from study.importing.score_columns.contents import ColumnContent, similar
-from study.importing.score_columns.identifying import Rows, identifying_columns
-from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.contents import (
+    ColumnContent,
+    lists_of_scores,
+    reading_of_answers,
+    several_in_objects,
+    similar,
+)
+from study.importing.score_columns.named_columns import (
+    PLACEHOLDER,
+    ColumnEvidence,
+    NamedColumns,
+    Recognized,
+)
 from study.importing.score_columns.names import (
     Pair,
     by_construct,
     by_shared_parts,
     construct_in_name,
+    folded,
     kind_of,
     named_for,
     names_no_score,
@@ -26,15 +40,9 @@ from study.importing.score_columns.names import (
     summaries,
     whole_role,
 )
-from study.importing.score_columns.object_scores import (
-    lists_of_scores,
-    reading_of_answers,
-    several_in_objects,
-)
 from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
-from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
-from study.importing.score_columns.words import OF_JUDGES
+from study.importing.score_columns.words import IDENTIFIES_FOR_SURE, OF_JUDGES
 from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
@@ -309,3 +317,63 @@ def _with(columns: Pair, identifying: Mapping[str, str]) -> NamedColumns:
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+Rows = Callable[[], Iterable[Record | Fault]]
+"""Begins to read the rows anew."""
+
+
+def identifying_columns(
+    columns: Sequence[str], contents: Contents, taken: Sequence[str], rows: Rows
+) -> tuple[dict[str, str], str]:
+    """Columns with the id, the query, the system and the construct of a row, as far as present.
+
+    The second value says why a column with a certain name is not what its name says.
+    """
+    found: dict[str, str] = {}
+    # TREC numbers its topics beside the names of runs; other topics are what responses are about.
+    has_runs = any(
+        folded(name) == "run" and name not in taken and not contents[name].only_numbers
+        for name in columns
+    )
+    for role in ("id", "query", "system", "construct"):
+        for column in named_for(role, columns):
+            content = contents[column]
+            if column in taken or content.is_empty:
+                continue
+            weak = folded(column) not in IDENTIFIES_FOR_SURE
+            if role == "id" and weak and (content.blank or _repeated(rows(), [column])):
+                continue
+            if role == "query" and folded(column) == "q" and not content.repeats:
+                continue
+            if role == "query" and folded(column) == "topic" and not (
+                content.only_numbers and has_runs
+            ):  # fmt: skip
+                continue
+            topics_are_queries = folded(found.get("query", "")).startswith("topic")
+            if role == "system" and folded(column) == "run" and not topics_are_queries:
+                continue
+            if role == "construct" and content.blank:
+                continue
+            if role == "system" and content.only_numbers and folded(column) != "system":
+                continue
+            found[role] = column
+            break
+    names = [found[role] for role in ("id", "construct") if role in found]
+    if "id" in found and (twice := _repeated(rows(), names)):
+        column = found["id"]
+        found.setdefault("query", found.pop("id"))
+        found.pop("construct", None)
+        return found, f"the column {column!r} does not identify a row: {twice}"
+    return found, ""
+
+
+def _repeated(records: Iterable[Record | Fault], columns: Sequence[str]) -> str | None:
+    """The first two rows with the same cells."""
+    rows: dict[tuple[str, ...], int] = {}
+    for record in records:
+        if isinstance(record, Record):
+            cells = tuple(str(record.cells.get(column)) for column in columns)
+            if (first := rows.setdefault(cells, record.number)) != record.number:
+                return f"{cells[0]!r} is in rows {first} and {record.number}"
+    return None
