@@ -1,6 +1,6 @@
 """The installed importers: their options, and the choice of the one that reads a file."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from inspect import signature
@@ -15,7 +15,7 @@ from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import KINDS, Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import checked_values
-from study.importing.readers.written_values import ScoredCell, ValueRules, WordsAhead
+from study.importing.readers.written_values import Group, ScoredCell, ValueRules, WordsAhead
 from study.importing.rows import Rows
 from study.text import quoted_names, shell_word
 
@@ -95,24 +95,19 @@ class FormatOptions:
             raise StudyError(f"Numbers of words: {error}.") from None
         words = WordsAhead(judged_cells, declared, self.words_of_constructs)
         self.words_read.append(words)
-        reader.options.values = ValueRules(
-            words, self._scale_of, self._scale_option, missing_of=words.missing_of
-        )
+        reader.options.values = ValueRules(words, self._scale_of, self._scale_option)
         return words
 
-    def _scale_of(self, group: Hashable) -> Ranged | None:
-        if not isinstance(group, tuple):
-            return None
-        scorer, construct = group
+    def _scale_of(self, scorer: Any, construct: Any) -> Ranged | None:
         if self.table_scale is not None:
             return self.table_scale(scorer, construct)
         return self.scorer_scales.get(scorer) or self.scales.get(construct)
 
-    def _scale_option(self, group: Hashable, scale: str) -> str:
+    def _scale_option(self, group: Group, scale: str) -> str:
         if self.table_scale is None:
             low, high = scale.split(":")
             return f"scale = {{ min = {low}, max = {high} }} in study.toml"
-        scorer, construct = group if isinstance(group, tuple) else ("SCORER", "CONSTRUCT")
+        scorer, construct = group
         return f"--scale {shell_word(f'{scorer}:{construct}={scale}')}"
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:

@@ -31,13 +31,17 @@ from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.judgment_cells import Ranged, is_object, reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
-from study.importing.readers.written_values import declare_words, off_the_scale
+from study.importing.readers.written_values import (
+    Group,
+    GroupWords,
+    declare_words,
+    off_the_scale,
+)
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
 from study.importing.score_columns.judgment_table import (
-    WordScale,
     as_attribute,
     names_of_values,
-    scale_of_words,
+    scales_of_words,
 )
 from study.importing.score_columns.preference_columns import preference_columns
 from study.importing.tool_exports import tool_export
@@ -186,14 +190,11 @@ def read_scores(
             records.append(cells)
     if export is not None and not records and not source.report.faults:
         raise InputError(source.path.name, [_needs_study(source, export.name)])
-    source.report.warnings += direction_notes(_as_read(options, records))
+    words = {group: own for read in options.words_read for group, own in read.met.items()}
+    source.report.warnings += direction_notes(_as_read(words, records))
     frame = _frame(source, records, SCORE_COLUMNS)
-    frame.attrs["word_scales"] = as_attribute(_word_scales(options))
-    frame.attrs["value_names"] = names_of_values(
-        (str(group[1]), found.vocabulary)
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple)
+    frame.attrs.update(
+        word_scales=as_attribute(scales_of_words(words)), value_names=names_of_values(words)
     )
     return frame
 
@@ -207,32 +208,18 @@ def _named_fields(
     return TableFields(named, query_per_response=alone)
 
 
-def _as_read(options: FormatOptions, records: Sequence[Mapping[str, Any]]) -> Iterator[ReadScores]:
+def _as_read(
+    words: Mapping[Group, GroupWords], records: Sequence[Mapping[str, Any]]
+) -> Iterator[ReadScores]:
     """The judgments of each scorer on each construct."""
     numbers: dict[tuple[str, str], set[float]] = {}
     for record in records:
         if record["value"] is not None:
             key = str(record["construct"]), str(record["scorer"])
             numbers.setdefault(key, set()).add(float(record["value"]))
-    in_words = {
-        (str(group[1]), str(group[0])): found.vocabulary
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple)
-    }
     for key, values in numbers.items():
-        yield ReadScores(key, in_words.get(key), values)
-
-
-def _word_scales(options: FormatOptions) -> dict[tuple[str, str], WordScale]:
-    """The scales of the words that were read, by scorer and construct."""
-    return {
-        (str(group[0]), str(group[1])): scale
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple) and found.vocabulary is not None
-        if (scale := scale_of_words(found.vocabulary)) is not None
-    }
+        found = words.get(key[::-1])
+        yield ReadScores(key, None if found is None else found.vocabulary, values)
 
 
 def _check_identifiers(source: RecordSource, layout: TableFields) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,13 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.importing.readers.written_values import IN_ONE_WAY, NUMBERS, JudgedValue, ValueRules
+from study.importing.readers.written_values import (
+    IN_ONE_WAY,
+    NUMBERS,
+    Group,
+    JudgedValue,
+    ValueRules,
+)
 from study.importing.score_columns.words import KINDS as WORDS_FOR_KINDS
 from study.text import MARK, abbreviate, unescape_formula
 
@@ -175,13 +181,13 @@ class RecordCells:
         self._require_value()
         return self.value("value")
 
-    def required_score(self, group: Hashable) -> JudgedValue:
+    def required_score(self, group: Group) -> JudgedValue:
         """Read the field `value` as `score` does; a record without one needs a missing_reason."""
         self._require_value()
         column = self._layout.columns.get("value")
         return JudgedValue() if column is None else self.score(column, group)
 
-    def score(self, column: str, group: Hashable) -> JudgedValue:
+    def score(self, column: str, group: Group) -> JudgedValue:
         """Read a number, a word with a known value, or the judgment in a judge's JSON.
 
         The values of a `group`, a scorer on a construct, are written in one way: in numbers or in
@@ -192,7 +198,7 @@ class RecordCells:
             return JudgedValue()
         return self.judged(column, group, self._record[column])
 
-    def judged(self, column: str, group: Hashable, cell: Any) -> JudgedValue:
+    def judged(self, column: str, group: Group, cell: Any) -> JudgedValue:
         """Read the judgment in a cell as `score` does; `column` is reported as its place."""
         options = self._options
         try:

@@ -1,7 +1,7 @@
 """The columns of a table by their purpose: their scorers, constructs and declared scales."""
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from study.errors import Fault, InputError, nearest
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.source import RecordSource
+from study.importing.readers.written_values import Group
 from study.importing.score_columns.contents import (
     contents_of,
     reading_of_answers,
@@ -177,26 +178,23 @@ class DeclaredScales:
         scorer_scales: Mapping[tuple[str, str], Ranged],
     ) -> None:
         self._names = named.names
-        self._constructs = {column.column: column.construct for column in named.scorers}
+        self._constructs = {column.construct for column in named.scorers}
         self._scales, self._scorer_scales = scales, scorer_scales
 
     def of(self, scorer: str, construct: str) -> Ranged | None:
         """The scale of a scorer on a construct."""
         return self._scorer_scales.get((scorer, construct)) or self._scales.get(construct)
 
-    def group_range(self, group: Hashable) -> Ranged | None:
-        """The scale of a column on the construct of a row, None where the column has one only."""
-        return self.of(*self._pair(group))
+    def of_column(self, column: str, construct: str) -> Ranged | None:
+        """The scale of the scorer of a column on a construct."""
+        return self.of(self._names[column], construct)
 
-    def option(self, group: Hashable, scale: str) -> str:
-        """How a scale is declared for all scorers, and for this one."""
-        scorer, construct = self._pair(group)
-        shared = f"{construct}={scale}" if len(set(self._constructs.values())) > 1 else scale
-        return f"--scale {shell_word(shared)} (for {scorer} alone: {scorer}:{construct}={scale})"
-
-    def _pair(self, group: Hashable) -> tuple[str, str]:
-        column, construct = group if isinstance(group, tuple) else (str(group), None)
-        return self._names[column], construct or self._constructs[column]
+    def option(self, group: Group, scale: str) -> str:
+        """How a scale is declared for all scorers, and for the one of a column alone."""
+        column, construct = group
+        own = f"{self._names[column]}:{construct}={scale}"
+        shared = f"{construct}={scale}" if len(self._constructs) > 1 else scale
+        return f"--scale {shell_word(shared)} (for {self._names[column]} alone: {own})"
 
 
 def purposes_of(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from study.importing.readers.value_words import Vocabulary
+from study.importing.readers.written_values import Group, GroupWords
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,24 +33,26 @@ def as_attribute(scales: Mapping[tuple[str, str], WordScale]) -> dict[str, dict[
     return by_construct
 
 
-def scale_of_words(vocabulary: Vocabulary) -> WordScale | None:
-    """Return the scale of a vocabulary; None where it has one value only."""
-    if vocabulary.range is None:
-        return None
-    return WordScale(*vocabulary.range, "nominal" if vocabulary.nominal else "ordinal")
+def scales_of_words(words: Mapping[Group, GroupWords]) -> dict[tuple[str, str], WordScale]:
+    """Return the scale of the words of each scorer and construct that have several values."""
+    return {
+        (str(scorer), str(construct)): WordScale(
+            *found.vocabulary.range, "nominal" if found.vocabulary.nominal else "ordinal"
+        )
+        for (scorer, construct), found in words.items()
+        if found.vocabulary is not None and found.vocabulary.range is not None
+    }
 
 
-def names_of_values(
-    vocabularies: Iterable[tuple[str, Vocabulary | None]],
-) -> dict[str, dict[float, str]]:
-    """Return the word for each value by construct, of the vocabularies of its scorers.
+def names_of_values(words: Mapping[Group, GroupWords]) -> dict[str, dict[float, str]]:
+    """Return the word for each value by construct.
 
     Where scorers have different words for a value, it is that of the last one.
     """
     names: dict[str, dict[float, str]] = {}
-    for construct, vocabulary in vocabularies:
-        if vocabulary is not None:
-            names.setdefault(construct, {}).update(vocabulary.names())
+    for (_, construct), found in words.items():
+        if found.vocabulary is not None:
+            names.setdefault(str(construct), {}).update(found.vocabulary.names())
     return {construct: dict(sorted(of.items())) for construct, of in names.items()}
 
 
