@@ -273,11 +273,10 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
         return scores
     names = folded(head.columns)
     if compares_responses(head.columns) or preference_columns(source) is not None:
-        fault = Fault(
+        raise source.refused(
             "the file compares responses, and has no scores.",
             "The commands report and check read comparisons.",
         )
-        raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         raise InputError(source.path.name, [no_scores(source)])
     # A label alone may be anything; next to the name of who gave it, it is the value.

@@ -16,8 +16,7 @@ from study.importing.score_columns.column_purposes import (
     names_of_scorers,
     scorer_columns,
 )
-from study.importing.score_columns.judgment_table import KEPT
-from study.importing.score_columns.rater_rows import rater_rows
+from study.importing.score_columns.judgment_table import KEPT, rater_rows
 from study.importing.score_columns.row_checks import summary_rows
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from study.errors import Fault, InputError, nearest
 from study.importing.formats import responses, scores
 from study.importing.importers import FormatOptions
-from study.importing.message_text import made_id
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
@@ -19,6 +18,7 @@ from study.importing.rows import Rows, ScoreRow
 from study.importing.score_columns.named_columns import PLACEHOLDER, Recognized, parts
 from study.importing.score_columns.names import construct_in_name, folded
 from study.importing.score_columns.recognition import recognized_table
+from study.importing.tool_exports import made_id
 from study.text import quoted_names
 
 DESCRIPTION = (
@@ -52,12 +52,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     recognized = recognized_table(source.path)
     if recognized.reasons("rater"):
         rater = next(iter(recognized.reasons("rater")))
-        fault = Fault(
+        raise source.refused(
             f"each row has the value of a rater, whom {rater!r} names, and that of the judge.",
             "A study imports a row for each score (response_id, construct, scorer, scorer_kind, "
             "score), or a column for each rater; `ccrs report` reads the file as it is.",
         )
-        raise InputError(source.path.name, [fault])
     if recognized.form == "long":
         yield from _in_rows(source, recognized, options)
     else:
@@ -118,11 +117,10 @@ def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOption
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)
         if len(options.constructs) > 1:
-            fault = Fault(
+            raise source.refused(
                 "no column names the construct of the judgments.",
                 f"Give --construct KEY (of {keys}), {_INSTEAD}.",
             )
-            raise InputError(source.path.name, [fault])
         known = replace(known, construct=keys)
     reader = Reader(source, fields, families=True)
     reader.require("query", "response", "scorer", "value")

@@ -12,7 +12,7 @@ from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
-from study.importing.tool_exports import page_records, record_names
+from study.importing.tool_exports import record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "scores of Langfuse: traceId, source, name, dataType, value"
@@ -51,8 +51,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             cells, scores, ScoredResponse(trace), {name: cells.raw(name) for name in FIELDS}
         )
 
-    yield from scores.read(reader, rows_of, page_records)
-    yield from scores.wrong_controls()
+    yield from scores.read(reader, rows_of)
 
 
 def trace_score(

@@ -10,23 +10,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from study.errors import Fault, InputError
+from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.importing.message_text import (
-    CONTEXT_NAMES,
-    QUESTION_NAMES,
-    REFERENCE_NAMES,
-    made_id,
-    named_member,
-    passages,
-)
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
 from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
+from study.importing.tool_exports import (
+    CONTEXT_NAMES,
+    QUESTION_NAMES,
+    REFERENCE_NAMES,
+    made_id,
+    named_member,
+)
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "results of promptfoo as JSON or JSON lines: vars, provider, response, gradingResult"
@@ -78,22 +77,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         query = _query(variables, cells.raw("prompt"))
         reference = named_member(variables, REFERENCE_NAMES)
         context = named_member(variables, CONTEXT_NAMES)
-        index = str(cells.raw("prompt_index")).zfill(3)
-        system = systems.get((_provider(cells.raw("provider")), index))
+        system = _system(cells, systems)
         name = cells.key("response_id") or made_id("promptfoo", system, query, text, context)
         for variable in variables:
             if variable not in (*QUESTION_NAMES, *REFERENCE_NAMES, *CONTEXT_NAMES):
                 cells.left_out(f"values of the variable {variable!r}")
-        yield from cells.row(
-            ResponseRow,
-            response_id=name,
-            query=query,
-            response=text,
-            system=system,
-            passages=passages(context),
-            references=reference if isinstance(reference, list) else [reference or ""],
-        )
         response = ScoredResponse(name, query, system)
+        references = reference if isinstance(reference, list) else [reference or ""]
+        yield from response.row(cells, text, context, references)
         for metric, value, kind, reason in _metrics(cells):
             scorer = "promptfoo:human" if kind == "human" else None
             yield from scores.rows(
@@ -116,8 +107,7 @@ def has_ratings(source: RecordSource) -> bool:
 def _graded(cells: RecordCells, scores: ToolScores, systems: dict[tuple[str, str], str]) -> Rows:
     """Yield whether an output passes, by a person and by each metric, without a study."""
     grading, query = cells.mapping("grading"), _query(_variables(cells), cells.raw("prompt"))
-    index = str(cells.raw("prompt_index")).zfill(3)
-    system = systems.get((_provider(cells.raw("provider")), index))
+    system = _system(cells, systems)
     # The answer tells two results apart where they have no id.
     name = cells.key("response_id") or made_id("promptfoo", system, query, str(cells.raw("output")))
     response = ScoredResponse(name, query, system)
@@ -146,15 +136,11 @@ def _variables(cells: RecordCells) -> dict[str, Any]:
 def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
     """Yield name, value, kind of scorer and reason of a missing value for each score."""
     grading = cells.mapping("grading")
-    components = grading.get("componentResults")
-    components = components if isinstance(components, list) else []
     named = {**cells.mapping("named_scores")}
     kinds: dict[str, str] = {}
     occurrences: Counter[str] = Counter()
-    for component in components:
-        members = component if isinstance(component, dict) else {}
-        assertion = members.get("assertion")
-        assertion = assertion if isinstance(assertion, dict) else {}
+    for component in _components(grading):
+        assertion = _assertion(component)
         kind = kind_of_assertion(str(assertion.get("type", "")))
         base = str(assertion.get("metric") or assertion.get("type") or "assertion")
         if base in named and kind != "human":
@@ -164,9 +150,8 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
         occurrences[base] += 1
         name = base if occurrences[base] == 1 else f"{base} {occurrences[base]}"
         kinds[name] = kind
-        metadata = members.get("metadata")
-        failed = isinstance(metadata, dict) and metadata.get("graderError")
-        verdict = members.get("pass") if kind == "human" else members.get("score")
+        failed = _grader_failed(component)
+        verdict = component.get("pass") if kind == "human" else component.get("score")
         yield name, None if failed else verdict, kind, "grader error" if failed else None
     for name, value in named.items():
         yield name, value, kinds.get(name, "metric"), None
@@ -189,7 +174,7 @@ def _results(source: RecordSource) -> list[Any]:
     results = inner.get("results") if isinstance(inner, dict) else None
     if not isinstance(results, list):
         problem = 'the document has no list "results" within "results".'
-        raise InputError(source.path.name, [Fault(problem, "Export it again with --output.")])
+        raise source.refused(problem, "Export it again with --output.")
     return results
 
 
@@ -199,6 +184,11 @@ def _counted_results(source: RecordSource) -> Iterable[Record | Fault]:
     count_other_members(source, source.document, "results")
     count_other_members(source, source.document["results"], "results")
     return objects(source, source.document["results"]["results"])
+
+
+def _system(cells: RecordCells, systems: Mapping[tuple[str, str], str]) -> str | None:
+    index = str(cells.raw("prompt_index")).zfill(3)
+    return systems.get((_provider(cells.raw("provider")), index))
 
 
 def _provider(provider: Any) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank, looks_like_number
 from study.importing.readers.column_layout import Fields, apart, folded, has
@@ -175,7 +174,7 @@ def refuse_two_responses(source: RecordSource) -> None:
             "Rename the one with the system's response to response, and one with the expected "
             "answer to reference."
         )
-        raise InputError(source.path.name, [Fault(problem, remedy, 1)])
+        raise source.refused(problem, remedy, 1)
 
 
 def named_after_scorers(columns: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from study.errors import Fault, InputError
 from study.importing.formats.scores import (
     IDENTIFIERS,
     OPTIONAL,
@@ -50,22 +49,20 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
     keys = options.constructs
     measures = [measured(column, keys) for column in source.head.columns]
     if not any(measures):
-        fault = Fault(
+        raise source.refused(
             f"no column is a construct. There are: {quoted_names(source.head.columns)}. The "
             f"constructs are: {', '.join(keys)}.",
             "Name the columns QR or anna:QR, for example.",
         )
-        raise InputError(source.path.name, [fault])
     reader = Reader(source, fields, reserved=lambda c: c == MARK or measured(c, keys) is not None)
     unnamed = any(pair is not None and pair[0] is None for pair in measures)
     if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
     if options.scorer is not None and not unnamed:
-        fault = Fault(
+        raise source.refused(
             f"the columns name their scorers; the option is --scorer {options.scorer}.",
             "Leave the option out, or rename the columns.",
         )
-        raise InputError(source.path.name, [fault])
     if not has(fields, source.head.columns, "response_id"):
         reader.require("query_id")
 

@@ -44,7 +44,7 @@ class RecordSource(InputFile):
         if not self.path.is_file():
             remedy = "Give a file." if self.path.is_dir() else "Check the path."
             kind = "is a folder" if self.path.is_dir() else "does not exist"
-            raise InputError(self.path.name, [Fault(f"{self.path} {kind}.", remedy)])
+            raise self.refused(f"{self.path} {kind}.", remedy)
         with self.path.open("rb") as stream:
             head = stream.read(4096)
         if head.startswith(b"PAR1"):
@@ -145,12 +145,10 @@ def _parquet_records(source: InputFile) -> Iterator[Record | Fault]:
     columns = file.schema_arrow.names
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        fault = Fault(f"the column {twice[0]!r} occurs twice.", "Rename one of them.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused(f"the column {twice[0]!r} occurs twice.", "Rename one of them.")
     number, total = 0, file.metadata.num_rows
     if total == 0:
-        fault = Fault("the file has columns and no rows.", "Save it again with its rows.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused("the file has columns and no rows.", "Save it again with its rows.")
     batches = file.iter_batches(batch_size=_PARQUET_ROWS)
     while True:
         try:
@@ -158,8 +156,7 @@ def _parquet_records(source: InputFile) -> Iterator[Record | Fault]:
             rows = [] if batch is None else batch.to_pylist()
         except UnicodeDecodeError:
             problem = f"a text in the rows after {number} is not UTF-8."
-            fault = Fault(problem, "Write it again from text that is.")
-            raise InputError(source.path.name, [fault]) from None
+            raise source.refused(problem, "Write it again from text that is.") from None
         except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             raise _unreadable(source, error, number) from None
         if batch is None:
@@ -181,11 +178,10 @@ def _opened(source: InputFile) -> Any:
 def _unreadable(source: InputFile, error: Exception, number: int | None = None) -> InputError:
     first = shorten(str(error).partition("\n")[0], 200)
     where = "" if number is None else f" after row {number}"
-    fault = Fault(
+    return source.refused(
         f"the Parquet file can't be read{where}: {first}",
         "It may be cut off or damaged; copy or write it again.",
     )
-    return InputError(source.path.name, [fault])
 
 
 _LEVELS = 2

@@ -16,9 +16,8 @@ from study.importing.score_columns.contents import (
     reading_of_answers,
     several_in_objects,
 )
-from study.importing.score_columns.judgment_table import KEPT
+from study.importing.score_columns.judgment_table import KEPT, RaterRows, rater_rows
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns, parts
-from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import quoted_names, shell_word, shorten
 

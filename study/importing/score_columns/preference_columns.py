@@ -11,8 +11,8 @@ from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import folded_word, is_missing
+from study.importing.score_columns.judgment_table import RaterRows, rater_rows
 from study.importing.score_columns.names import field_name, kind_of, named_for, words
-from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.words import FILLERS
 from study.text import quoted_names
 

@@ -24,12 +24,13 @@ from study.importing.score_columns.column_purposes import DeclaredScales, Purpos
 from study.importing.score_columns.judgment_table import (
     JudgmentTable,
     ScoreColumn,
+    by_response,
     names_of_values,
+    rater_name,
     scales_of_words,
 )
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
-from study.importing.score_columns.rater_rows import by_response, rater_name
 from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 # Mechanical Turk has the answers in it that the requester did not accept.

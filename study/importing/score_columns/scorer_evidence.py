@@ -7,6 +7,7 @@ from typing import Any
 
 from study.importing.readers.column_words import number_in
 from study.importing.score_columns.contents import ColumnContent, similar
+from study.importing.score_columns.judgment_table import numbers_raters, rater_rows
 from study.importing.score_columns.named_columns import ColumnEvidence
 from study.importing.score_columns.names import (
     construct_in_name,
@@ -24,7 +25,6 @@ from study.importing.score_columns.names import (
     without_people,
     words,
 )
-from study.importing.score_columns.rater_rows import numbers_raters, rater_rows
 from study.importing.score_columns.row_checks import decimals
 from study.importing.score_columns.words import (
     FILLERS,

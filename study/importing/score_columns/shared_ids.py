@@ -39,6 +39,11 @@ class SharedIds(NamedTuple):
         return first if first == second else f"{first}={second}"
 
 
+def refused(names: Sequence[str], problem: str, remedy: str) -> InputError:
+    """Return the error of two files, by their names, that cannot be joined."""
+    return InputError(" and ".join(names), [Fault(problem, remedy)])
+
+
 def as_key(cell: Any) -> str:
     """An id as it is compared: without white space around it, and 1.0 as 1; "" where missing."""
     if cell is None or (isinstance(cell, float) and cell != cell):  # noqa: PLR0124  (NaN)
@@ -68,12 +73,11 @@ def _column(name: str, source: RecordSource) -> str:
     alike = [column for column in present if folded(column) == folded(name)]
     if name in present or len(alike) == 1:
         return name if name in present else alike[0]
-    fault = Fault(
+    raise source.refused(
         f"the column {name!r} of --on is missing; there are {quoted_names(map(repr, present))}.",
         f"{nearest(name, present)} Where the names differ, write both in the order of the files: "
         "--on COLUMN=COLUMN.".strip(),
     )
-    raise InputError(source.path.name, [fault])
 
 
 def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
@@ -123,10 +127,7 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
     ]  # fmt: skip
     if len(renamed) == 1:
         remedy = f"Two columns of different names have the same ids: --on {shell_word(*renamed)}."
-    raise InputError(
-        " and ".join(source.path.name for source in sources),
-        [Fault(f"{problem} {listed}.", remedy)],
-    )
+    raise refused([source.path.name for source in sources], f"{problem} {listed}.", remedy)
 
 
 def _keys(source: RecordSource) -> Mapping[str, list[str]]:
@@ -194,13 +195,13 @@ def matched(
             else f"Correct the ids of {names[place]}, or leave such rows out with "
             "--allow-unmatched."
         )
-        raise InputError(" and ".join(names), [Fault(problem, remedy)])
+        raise refused(names, problem, remedy)
     if allow_unmatched and not any(people_alone):
-        fault = Fault(
+        raise refused(
+            names,
             "--allow-unmatched has no effect: a judge scored each response that people scored.",
             "Leave it out.",
         )
-        raise InputError(" and ".join(names), [fault])
     kept = []
     for frame, left in zip(frames, people_alone, strict=True):
         part = frame[~frame["response_id"].isin(left)]
@@ -254,13 +255,13 @@ def share_identifiers(frames: list[DataFrame], names: tuple[str, str]) -> None:
                 before, where = known.setdefault(key, (value, name))
                 if before != value:
                     noun = column.removesuffix("_id")
-                    fault = Fault(
+                    raise refused(
+                        names,
                         f"the response {key!r} has the {noun} {before!r} in {where} and {value!r} "
                         f"in {name}.",
                         f"Correct one of them, or name the {noun} that counts: rename or remove "
                         "the column of the other file.",
                     )
-                    raise InputError(" and ".join(names), [fault])
         for place, frame in enumerate(frames):
             filled = [
                 known[key][0] if key in known else value

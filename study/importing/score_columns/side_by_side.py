@@ -19,6 +19,7 @@ from study.importing.score_columns.contents import (
     several_in_objects,
     similar,
 )
+from study.importing.score_columns.judgment_table import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.named_columns import (
     PLACEHOLDER,
     ColumnEvidence,
@@ -26,9 +27,6 @@ from study.importing.score_columns.named_columns import (
     Recognized,
 )
 from study.importing.score_columns.names import (
-    Pair,
-    by_construct,
-    by_shared_parts,
     construct_in_name,
     folded,
     kind_of,
@@ -36,12 +34,16 @@ from study.importing.score_columns.names import (
     names_no_score,
     names_reason,
     scorer_words,
-    shared_construct_pairs,
     summaries,
     whole_role,
 )
-from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
+from study.importing.score_columns.shared_parts import (
+    Pair,
+    by_construct,
+    shared_construct_pairs,
+    shared_parts,
+)
 from study.importing.score_columns.words import IDENTIFIES_FOR_SURE, OF_JUDGES
 from study.text import shorten
 
@@ -195,7 +197,7 @@ def _paired_up(
         base = replace(base, candidates=(*base.candidates, *left))
     if pairs is None:
         problem = "it is not clear which columns of judges and raters belong together"
-        parted = by_shared_parts(judges, raters)
+        parted = shared_parts(judges, raters)
         if parted is not None:
             base = replace(base, example=_with((parted.judges, parted.raters), identifying))
         return replace(base, unclear=problem)

@@ -16,7 +16,6 @@ from study.importing.score_columns.named_columns import (
     parts,
 )
 from study.importing.score_columns.names import (
-    by_construct,
     folded,
     kind_of,
     names_model,
@@ -26,6 +25,7 @@ from study.importing.score_columns.names import (
 )
 from study.importing.score_columns.recognition import recognized_table
 from study.importing.score_columns.scorer_evidence import Contents, evident_scorers
+from study.importing.score_columns.shared_parts import by_construct
 from study.importing.score_columns.side_by_side import (
     identifying_columns,
     may_be_scores,
