@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from study.importing.readers.column_words import number_in
-from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.source import table_source
 from study.importing.readers.value_words import folded_word, missing_numbers, words_alone
@@ -131,7 +130,7 @@ def _words_in(side: TableSide, missing: frozenset[float]) -> tuple[set[str], set
         scores = {parts(text, source.head.columns)[1] for text in texts}
     words: set[str] = set()
     numbers: set[float] = set()
-    for record in (r for r in source.peeked() if isinstance(r, Record)):
+    for record in source.peeked():
         for column, written in record.cells.items():
             cell = inner_score(written)
             if isinstance(cell, str):
@@ -191,8 +190,7 @@ def _read_rows(
 
 
 def _distinct(path: Path, column: str) -> list[str]:
-    records = table_source(path).peeked()
-    cells = (r.cells.get(column) for r in records if isinstance(r, Record))
+    cells = (record.cells.get(column) for record in table_source(path).peeked())
     return list(dict.fromkeys(str(cell) for cell in cells if cell not in (None, "")))
 
 

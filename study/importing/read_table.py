@@ -27,7 +27,7 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.column_words import word_in
 from study.importing.readers.failure_names import ReadScores, direction_notes
-from study.importing.readers.input_file import Advance, Record, unseen
+from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.judgment_cells import Ranged, is_object, reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
@@ -301,11 +301,10 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     open_columns = [column for column in source.head.columns if column.casefold() not in standard]
     numeric: dict[str, bool] = {}
     for record in islice(source.peeked(), _LOOKED_AT):
-        if isinstance(record, Record):
-            for column in [c for c in open_columns if c not in numeric]:
-                sign = _looks_numeric(record.cells.get(column), named=":" in column)
-                if sign is not None:
-                    numeric[column] = sign
+        for column in [c for c in open_columns if c not in numeric]:
+            sign = _looks_numeric(record.cells.get(column), named=":" in column)
+            if sign is not None:
+                numeric[column] = sign
     names = [column for column, sign in numeric.items() if sign]
     # The column of a known construct contains scores, whatever its first cell is.
     names += [c for c in open_columns if c.rpartition(":")[2] in {spec.key for spec in CCRS}]

@@ -62,7 +62,7 @@ class ToolScores:
     tool: str
     from_0_to_1: bool = False
     ahead: list[ScoredCell] | None = None
-    """The judgments of the file while it is read ahead for its words."""
+    """The judgments of a record while the file is read ahead for its words."""
     _constructs: dict[str, str | None] = field(default_factory=dict)
     _unnamed: dict[str, str] = field(init=False)
 
@@ -131,16 +131,15 @@ class ToolScores:
     def read(self, reader: Reader, rows_of: Callable[[RecordCells], Rows]) -> Rows:
         """Yield the rows of each record, with the labels of a metric read by one vocabulary."""
 
-        def judged_cells() -> list[ScoredCell]:
+        def scored(cells: RecordCells) -> list[ScoredCell]:
             found: list[ScoredCell] = []
             self.ahead = found
-            again = RecordSource(self.source.path)
-            for _ in Reader(again, reader.fields).rows(rows_of, page_records(again)):
+            for _ in rows_of(cells):
                 continue
             self.ahead = None
             return found
 
-        words = self.options.read_values(reader, judged_cells)
+        words = self.options.read_values(reader, scored, page_records)
         yield from reader.rows(rows_of, page_records(self.source))
         yield from words.concluded(self.source.report)
         yield from self.wrong_controls()

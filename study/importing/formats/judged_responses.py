@@ -10,7 +10,6 @@ from study.errors import Fault, InputError, nearest
 from study.importing.formats import responses, scores
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
-from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import FlatSource, Head, RecordSource
 from study.importing.readers.written_values import ScoredCell
@@ -74,14 +73,12 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
     reader.require("query", "response")
     seen: dict[str, int] = {}
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for record in flat.peeked():
-            if isinstance(record, Record):
-                for item in judged:
-                    cell = record.cells.get(item.column)
-                    yield ScoredCell(item.column, item.construct, cell, record.number)
+    def scored(cells: RecordCells) -> Iterator[ScoredCell]:
+        for item in judged:
+            cell = cells.written.get(item.column)
+            yield ScoredCell(item.column, item.construct, cell, cells.number)
 
-    words = options.read_values(reader, judged_cells)
+    words = options.read_values(reader, scored)
 
     def rows_of(cells: RecordCells) -> Rows:
         key = cells.key("response_id")
@@ -126,30 +123,16 @@ def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOption
     reader.require("query", "response", "scorer", "value")
     seen: set[str] = set()
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), fields):
-            if isinstance(cells, RecordCells):
-                group = known.scorer_of(cells), known.construct_of(cells)
-                yield ScoredCell(*group, cells.raw("value"), cells.number)
-
-    words = known.read_values(reader, judged_cells)
+    words = known.read_values(reader, lambda cells: [scores.judged_cell(cells, known)])
 
     def rows_of(cells: RecordCells) -> Rows:
         key = cells.key("response_id") or _made(cells, known)
         if key not in seen:
             yield from responses.response_row(cells, known, response_id=key)
             seen.add(key)
-        scorer, construct = known.scorer_of(cells), known.construct_of(cells)
-        value, word_range = cells.required_score((scorer, construct))
-        yield from cells.row(
-            ScoreRow,
-            response_id=key,
-            construct_key=construct,
-            scorer=scorer,
-            scorer_kind=known.kind(cells, scorer),
-            value=value,
-            word_range=word_range,
-        )
+        fields = scores.judged_fields(cells, known)
+        kind = known.kind(cells, fields["scorer"])
+        yield from cells.row(ScoreRow, **fields, response_id=key, scorer_kind=kind)
 
     yield from reader.rows(rows_of)
     yield from words.concluded(source.report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from study.importing.readers.column_layout import (
     missing_column,
     separators_hint,
 )
-from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.written_values import ScoredCell
@@ -191,25 +190,15 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
     if options.scorer is None:
         reader.require("scorer", instead="--scorer NAME")
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), fields):
-            if isinstance(cells, RecordCells):
-                scorer, construct = options.scorer_of(cells), options.construct_of(cells)
-                yield ScoredCell(scorer, construct, cells.raw("value"), cells.number)
-
-    words = options.read_values(reader, judged_cells)
+    words = options.read_values(reader, lambda cells: [judged_cell(cells, options)])
 
     def row(cells: RecordCells) -> Rows:
-        scorer, construct = options.scorer_of(cells), options.construct_of(cells)
-        value, word_range = cells.required_score((scorer, construct))
+        fields = judged_fields(cells, options)
         return cells.row(
             ScoreRow,
+            **fields,
             **identifiers(cells, options),
-            construct_key=construct,
-            scorer=scorer,
-            scorer_kind=options.kind(cells, scorer),
-            value=value,
-            word_range=word_range,
+            scorer_kind=options.kind(cells, fields["scorer"]),
             missing_reason=cells.key("missing_reason"),
             rule=cells.key("rule"),
             **optional_fields(cells),
@@ -217,6 +206,24 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
 
     yield from reader.rows(row)
     yield from words.concluded(source.report)
+
+
+def judged_cell(cells: RecordCells, options: FormatOptions) -> ScoredCell:
+    """Return the judgment of a record that has one score."""
+    scorer, construct = options.scorer_of(cells), options.construct_of(cells)
+    return ScoredCell(scorer, construct, cells.raw("value"), cells.number)
+
+
+def judged_fields(cells: RecordCells, options: FormatOptions) -> dict[str, Any]:
+    """Read the score of a record that has one: its scorer, construct and value."""
+    scorer, construct = options.scorer_of(cells), options.construct_of(cells)
+    value, word_range = cells.required_score((scorer, construct))
+    return {
+        "construct_key": construct,
+        "scorer": scorer,
+        "value": value,
+        "word_range": word_range,
+    }
 
 
 def identifiers(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:
@@ -259,7 +266,7 @@ def numbers_of_rows(source: RecordSource) -> tuple[str, ...]:
         return ()
     cells: dict[str, set[str]] = {column: set() for column in named}
     rows = 0
-    for record in _records(source):
+    for record in source.peeked():
         rows += 1
         for column in named:
             cells[column].add(str(record.cells.get(column)))
@@ -273,7 +280,7 @@ def kinds_as_scorers(source: RecordSource) -> dict[str, str]:
     if not {field_name(column) for column in columns} & {*WHOLE_NAMES["scorer_kind"]}:
         return {}
     distinct: dict[str, set[str]] = {column: set() for column in columns}
-    for record in _records(source):
+    for record in source.peeked():
         for column in columns:
             if record.cells.get(column) is not None:
                 distinct[column].add(str(record.cells[column]).strip())
@@ -360,7 +367,3 @@ def _likely_ids(source: RecordSource) -> Sequence[str]:
         if repeats and not contents[column].blank and not names_reason(column):
             found.append(column)
     return found
-
-
-def _records(source: RecordSource) -> Iterator[Record]:
-    return (record for record in source.peeked() if isinstance(record, Record))

@@ -66,16 +66,14 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
     if not has(fields, source.head.columns, "response_id"):
         reader.require("query_id")
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), fields, reserved=reader.reserved):
-            if isinstance(cells, RecordCells):
-                row_scorer = options.scorer_of(cells)
-                for column in cells.columns:
-                    if (pair := measured(column, keys)) is not None:
-                        cell = cells.cell(column)
-                        yield ScoredCell(pair[0] or row_scorer, pair[1], cell, cells.number)
+    def scored(cells: RecordCells) -> Iterator[ScoredCell]:
+        row_scorer = options.scorer_of(cells)
+        for column in cells.columns:
+            if (pair := measured(column, keys)) is not None:
+                cell = cells.cell(column)
+                yield ScoredCell(pair[0] or row_scorer, pair[1], cell, cells.number)
 
-    words = options.read_values(reader, judged_cells)
+    words = options.read_values(reader, scored)
 
     def rows_of(cells: RecordCells) -> Rows:
         row_scorer = options.scorer_of(cells)

@@ -21,7 +21,9 @@ KEY_AS_NUMBER = "ids written as numbers taken as text"
 
 _AS_JSON = 'Write it as a JSON array: ["one", "two"].'
 
-_MISSING = {"nan", "na", "n/a", "null", "none", "<na>"}
+NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
+"""Words for no value, which are counted together."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _RATIO = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+(?:[.,]\d+)?)", re.ASCII)
@@ -66,7 +68,7 @@ def _number_of(
     cell: str, report: ImportReport, *, typed: bool, decimal_comma: bool
 ) -> float | None:
     text = cell.strip()
-    if not text or text.casefold() in _MISSING:
+    if not text or text.casefold() in NO_VALUE:
         report.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
         return None
     if _NUMBER.fullmatch(text):

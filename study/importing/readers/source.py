@@ -82,7 +82,7 @@ class RecordSource(InputFile):
         faults: list[Fault] = []
         first: dict[str, Any] | None = None
         columns = dict.fromkeys(names)
-        for place, record in enumerate(self.peeked()):
+        for place, record in enumerate(self._begun()):
             if first is not None and (names or place >= _HEAD_RECORDS):
                 break
             if isinstance(record, Fault):
@@ -94,8 +94,11 @@ class RecordSource(InputFile):
             raise InputError(self.path.name, faults, self.report.notes)
         return Head(self.form, tuple(columns), first)
 
-    def peeked(self) -> Iterator[Record | Fault]:
-        """Read the beginning of the file without counting anything."""
+    def peeked(self) -> Iterator[Record]:
+        """Read the file without counting anything, and without its unreadable rows."""
+        return (record for record in self._begun() if isinstance(record, Record))
+
+    def _begun(self) -> Iterator[Record | Fault]:
         if self.form == "delimited":
             return delimited.records(InputFile(self.path))
         if self.form == "workbook":
@@ -208,17 +211,15 @@ class FlatSource(RecordSource):
         for place, record in enumerate(self.peeked()):
             if place >= 1000:
                 break
-            if isinstance(record, Record):
-                columns.update(dict.fromkeys(record.cells))
+            columns.update(dict.fromkeys(record.cells))
         # In the order of the file, with the parts of an object where the object stands.
         order = {name: place for place, name in enumerate(plain.columns)}
         outer = {name: order.get(name, order.get(name.split(".")[0], -1)) for name in columns}
         names = tuple(sorted(columns, key=lambda name: outer[name]))
         return Head(plain.form, names or plain.columns, flat(plain.first))
 
-    def peeked(self) -> Iterator[Record | Fault]:
-        """Read the beginning of the file without counting anything."""
-        return map(_flat_record, super().peeked())
+    def _begun(self) -> Iterator[Record | Fault]:
+        return map(_flat_record, super()._begun())
 
     def records(self) -> Iterator[Record | Fault]:
         """Read the file from its beginning, with a fault in the place of each unreadable row."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from study.errors import Fault, InputError, nearest
-from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.source import RecordSource
 from study.importing.readers.written_values import Group
@@ -254,7 +253,7 @@ def purposes_of(
         raise InputError(str(path), faults)
     kept = tuple(name for name in KEPT if name in present and name not in every)
     judges, people = ([c.column for c in scorers if c.kind == of] for of in ("judge", "human"))
-    rows = (record.cells for record in source.peeked() if isinstance(record, Record))
+    rows = (record.cells for record in source.peeked())
     raters = rater_rows(present, rows, judges, people, identifying, declared=True)
     if raters is not None:
         identifying["scorer"] = raters.rater

@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from study.errors import Fault
 from study.importing.import_report import ImportReport
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
 from study.importing.readers.input_file import Record
@@ -132,12 +131,10 @@ class ColumnContent:
         return "numbers" if self.numbers else "blank"
 
 
-def contents_of(
-    records: Iterable[Record | Fault], columns: Sequence[str]
-) -> dict[str, ColumnContent]:
+def contents_of(records: Iterable[Record], columns: Sequence[str]) -> dict[str, ColumnContent]:
     """What each column contains, as far as the first rows show."""
     contents = {column: ColumnContent() for column in columns}
-    for record in islice((r for r in records if isinstance(r, Record)), ROWS):
+    for record in islice(records, ROWS):
         for column, cell in record.cells.items():
             content = contents.setdefault(column, ColumnContent())
             if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN)

@@ -83,7 +83,7 @@ def read_named_columns(
     row_checks.note_repeated(rows, named.identifying, report)
     row_checks.note_summary(rows, named.columns, report)
     words = WordsAhead(lambda: _scored_cells(rows, named), declared)
-    reader.options.values = ValueRules(words, by_scale.of_column, by_scale.option)
+    reader.values = ValueRules(words, by_scale.of_column, by_scale.option)
     judged = [
         [
             row.cells.score(column.column, (column.column, row.construct or column.construct))
@@ -95,7 +95,7 @@ def read_named_columns(
         row_checks.note_contradicting(rows, named.scorers, judged, report)
     for row in rows:
         report.faults += row.cells.remaining_faults()
-    report.warnings += reader.options.mixed_decimals()
+    report.warnings += reader.mixed_decimals()
     unused = words.concluded(report)
     report.warnings += [
         *direction_notes(_as_read(rows, named, judged, words.groups)),

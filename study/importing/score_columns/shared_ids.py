@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from study.errors import Fault, InputError, nearest
-from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.names import folded, whole_role
 from study.text import counted, quoted_names, shell_word
@@ -133,10 +132,9 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
 def _keys(source: RecordSource) -> Mapping[str, list[str]]:
     keys: dict[str, list[str]] = {column: [] for column in source.head.columns}
     for record in source.peeked():
-        if isinstance(record, Record):
-            for column, cell in record.cells.items():
-                if not isinstance(cell, list | dict):
-                    keys.setdefault(column, []).append(as_key(cell))
+        for column, cell in record.cells.items():
+            if not isinstance(cell, list | dict):
+                keys.setdefault(column, []).append(as_key(cell))
     return keys
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from study.errors import Fault
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import begins_with_score
@@ -76,7 +75,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     identifying, unsure = identifying_columns(columns, contents, taken, rows)
     construct_column = [c for c in named_for("construct", columns) if c not in taken][:1]
     known = identifying | dict(zip(["construct"], construct_column, strict=False))
-    cells = (record.cells for record in rows() if isinstance(record, Record))
+    cells = (record.cells for record in rows())
     by_rater = rater_rows(columns, cells, judges, raters, known)
     if by_rater is not None:
         identifying, unsure = by_rater.identifying(known), ""
@@ -156,7 +155,7 @@ def _rows_without_response(
     rows: Rows,
 ) -> str:
     """Why rows of several raters cannot be read, where nothing tells which are of one response."""
-    cells = (record.cells for record in rows() if isinstance(record, Record))
+    cells = (record.cells for record in rows())
     if not numbers_raters(rater, judge, cells):
         return ""
     beside = f", and {identifying['query']!r} has several of them" if "query" in identifying else ""
@@ -321,7 +320,7 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-Rows = Callable[[], Iterable[Record | Fault]]
+Rows = Callable[[], Iterable[Record]]
 """Begins to read the rows anew."""
 
 
@@ -370,12 +369,11 @@ def identifying_columns(
     return found, ""
 
 
-def _repeated(records: Iterable[Record | Fault], columns: Sequence[str]) -> str | None:
+def _repeated(records: Iterable[Record], columns: Sequence[str]) -> str | None:
     """The first two rows with the same cells."""
     rows: dict[tuple[str, ...], int] = {}
     for record in records:
-        if isinstance(record, Record):
-            cells = tuple(str(record.cells.get(column)) for column in columns)
-            if (first := rows.setdefault(cells, record.number)) != record.number:
-                return f"{cells[0]!r} is in rows {first} and {record.number}"
+        cells = tuple(str(record.cells.get(column)) for column in columns)
+        if (first := rows.setdefault(cells, record.number)) != record.number:
+            return f"{cells[0]!r} is in rows {first} and {record.number}"
     return None
