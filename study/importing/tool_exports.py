@@ -4,7 +4,7 @@ passages in it.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -44,60 +44,34 @@ class ToolExport(NamedTuple):
     """
 
 
-Rated = Callable[[ModuleType, RecordSource], bool]
-
-
-def _never(module: ModuleType, source: RecordSource) -> bool:
-    del module, source
-    return False
-
-
-def _always(module: ModuleType, source: RecordSource) -> bool:
-    del module, source
-    return True
-
-
-def _looked_for(module: ModuleType, source: RecordSource) -> bool:
-    return bool(module.has_ratings(source))
-
-
-def _by_cell(cell: str) -> Rated:
-    """Whether records have a cell that comes with people's scores."""
-
-    def rated(module: ModuleType, source: RecordSource) -> bool:
-        del module
-        return cell in record_names(source.head)
-
-    return rated
-
-
-_FORMATS: tuple[tuple[str, str, frozenset[str], Rated], ...] = (
-    ("promptfoo", "promptfoo", frozenset({"results", "promptIdx"}), _looked_for),
-    ("deepeval", "deepeval", frozenset({"testCases", "test_results", "testRunData"}), _never),
-    ("inspect-log", "inspect_log", frozenset({"eval"}), _looked_for),
-    ("langfuse-traces", "langfuse_traces",
-     frozenset({"sessionId", "userId", "htmlPath", "bookmarked", "release", "observations"}),
-     _by_cell("scores")),
-    ("langfuse-scores", "langfuse_scores", frozenset({"traceId", "trace_id"}), _by_cell("source")),
-    ("langsmith", "langsmith", frozenset({"feedback_source", "feedback_source.type",
-     "feedback_stats"}), _always),
-    ("phoenix-spans", "phoenix_spans", frozenset({"context.span_id"}), _never),
-    ("phoenix-annotations", "phoenix_annotations", frozenset({"annotator_kind"}),
-     _by_cell("annotator_kind")),
+_FORMATS: tuple[tuple[str, frozenset[str], str | bool | None], ...] = (
+    ("promptfoo", frozenset({"results", "promptIdx"}), None),
+    ("deepeval", frozenset({"testCases", "test_results", "testRunData"}), False),
+    ("inspect-log", frozenset({"eval"}), None),
+    ("langfuse-traces", frozenset({"sessionId", "userId", "htmlPath", "bookmarked", "release",
+     "observations"}), "scores"),
+    ("langfuse-scores", frozenset({"traceId", "trace_id"}), "source"),
+    ("langsmith", frozenset({"feedback_source", "feedback_source.type",
+     "feedback_stats"}), True),
+    ("phoenix-spans", frozenset({"context.span_id"}), False),
+    ("phoenix-annotations", frozenset({"annotator_kind"}), "annotator_kind"),
 )  # fmt: skip
-"""Name, module, columns of which such a file has one, and whether it has people's scores."""
+"""Name, columns of which such a file has one; and whether it has people's scores: always,
+never, where its records have a cell, or (None) where the module finds some."""
 
 
 def tool_export(source: RecordSource) -> ToolExport | None:
     """Return the format of an export of another tool; None for other files."""
     head = source.head
     names = record_names(head)
-    for name, home, signs, rated in _FORMATS:
+    for name, signs, has_ratings in _FORMATS:
         # The formats are loaded where a file may be one of theirs: they take a quarter of a second.
         if names & signs:
+            home = name.replace("-", "_")
             module = import_module(f"study.importing.formats.{home}")
             if module.matches(head):
-                return ToolExport(name, module, rated(module, source))
+                rated = module.has_ratings(source) if has_ratings is None else has_ratings
+                return ToolExport(name, module, rated in names if isinstance(rated, str) else rated)
     return None
 
 

@@ -81,6 +81,9 @@ class Recognized:
     """The options that are missing, with COLUMN in place of what is not evident."""
     can_be_completed: bool = True
     """Whether the table has a candidate for each COLUMN of the example."""
+    evident: bool = True
+    """False where no column is evidently that of a judge or rater, so that the table may be of
+    another kind."""
     unknown_kinds: tuple[str, ...] = ()
     """Scorers whose kind nothing tells."""
     one_side: str = ""

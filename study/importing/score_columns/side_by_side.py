@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import Record
@@ -54,18 +54,7 @@ _FEWEST_RESPONSES = 5
 _LARGEST = 1000
 
 
-class Found(NamedTuple):
-    """What was found, and whether any column is evidently that of a judge or rater."""
-
-    recognized: Recognized
-    evident: bool
-
-    @property
-    def columns(self) -> NamedColumns | None:
-        return self.recognized.columns
-
-
-def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Found:
+def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Recognized:
     """Return the columns of judges and raters, or what is missing."""
     scores = evident_scorers(columns, contents)
     judges, raters = ([item.column for item in scores[kind]] for kind in ("judge", "human"))
@@ -111,7 +100,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         called_so = [column for column in columns if kind_of(column) is not None]
         if (several := several_in_objects(called_so, contents)) is not None:
             told = " ".join(several)
-            return Found(replace(base, unclear=told, can_be_completed=False, candidates=()), True)
+            return replace(base, unclear=told, can_be_completed=False, candidates=())
         if called := _called_judges(judges, raters):
             machines = [name for name in judges if name not in called]
             problem = (
@@ -120,19 +109,20 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
             )
             pairs = by_construct(machines, called) or (tuple(machines), tuple(called))
             example = _with(pairs, identifying)
-            return Found(
-                replace(base, unclear=problem, candidates=tuple(called), example=example), True
-            )
+            return replace(base, unclear=problem, candidates=tuple(called), example=example)
         turned = _row_for_each_rater(columns, further, identifying, contents)
         if turned is not None:
             base = replace(base, candidates=())
         problem = turned or _missing(judges, raters, further, columns, contents)
         lacking = 2 - bool(judges) - bool(raters)
         # Where nothing looks like scores, the table is of another kind.
-        form = base.form if evident or further else "none"
-        complete = turned is None and len(further) >= lacking
-        base = replace(base, form=form, unclear=problem, can_be_completed=complete)
-        return Found(base, evident or turned is not None)
+        return replace(
+            base,
+            form=base.form if evident or further else "none",
+            unclear=problem,
+            can_be_completed=turned is None and len(further) >= lacking,
+            evident=evident or turned is not None,
+        )
     named_by = rater_column(columns, taken)
     if by_rater is None and named_by is not None and "id" not in identifying:
         told = _rows_without_response(named_by, judges[0], identifying, rows)
@@ -142,10 +132,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         if told:
             example = replace(_with((tuple(judges), tuple(raters)), identifying), id=PLACEHOLDER)
             may_be = bool(others) and not unsure
-            return Found(
-                replace(base, unclear=told, can_be_completed=may_be, example=example), True
-            )
-    return Found(_paired_up(base, judges, raters, identifying, unsure), True)
+            return replace(base, unclear=told, can_be_completed=may_be, example=example)
+    return _paired_up(base, judges, raters, identifying, unsure)
 
 
 def _rows_without_response(
