@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from analysis.cli.typed_command import typed_command
-from study.importing.score_columns.named_columns import NamedColumns
-from study.importing.score_columns.recognized import PLACEHOLDER
+from study.importing.score_columns.named_columns import PLACEHOLDER, NamedColumns
 
 __all__ = ["NamedColumns", "command_with", "named_columns_options", "suggestion"]
 

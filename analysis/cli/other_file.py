@@ -16,9 +16,9 @@ OTHER_FILE = "OTHER_FILE"
 
 def with_other_file(path: Path) -> str:
     """The command with OTHER_FILE in place of the file of the other side, and the ids' column."""
-    from study.importing.score_columns.flat_source import table_source
+    from study.importing.readers.source import table_source
+    from study.importing.score_columns.named_columns import PLACEHOLDER
     from study.importing.score_columns.names import named_for
-    from study.importing.score_columns.recognized import PLACEHOLDER
 
     ids = named_for("id", table_source(path).head.columns)
     context = click.get_current_context(silent=True)

@@ -193,8 +193,7 @@ def _only_construct(path: Path) -> str | None:
     from study.importing.formats.scores import FIELDS
     from study.importing.readers.column_layout import folded, has
     from study.importing.readers.source import RecordSource
-    from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-    from study.importing.score_columns.words import WHOLE_NAMES
+    from study.importing.score_columns.words import ONLY_CONSTRUCT, WHOLE_NAMES
 
     columns = RecordSource(path).head.columns
     names_scorers = has(FIELDS, columns, "scorer") or folded(columns) & {

@@ -129,7 +129,7 @@ def joined_sides(first: Path, second: SecondFile, columns: NamedColumns | None) 
     TableError
         It is not evident whose the scores of a table are; the message has the command to complete.
     """
-    from study.importing.score_columns.flat_source import table_source
+    from study.importing.readers.source import table_source
     from study.importing.score_columns.shared_ids import evident_ids, named_ids
     from study.importing.score_columns.table_side import sides_of
 
@@ -190,7 +190,7 @@ def _declared(
     taken: Mapping[str, list[str]],
 ) -> str:
     """The command with the options for what was recognized, and COLUMN for what was not."""
-    from study.importing.score_columns.recognized import PLACEHOLDER
+    from study.importing.score_columns.named_columns import PLACEHOLDER
 
     named = NamedColumns(tuple(taken["judge"]), tuple(taken["human"]))
     first = sides[0].columns

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.cli.second_file import SecondFile
     from analysis.core.tables import ScoreTable
     from study.importing.readers.source import RecordSource
-    from study.importing.score_columns.recognized import Recognized
+    from study.importing.score_columns.named_columns import Recognized
     from study.importing.score_columns.table_side import TableSide
     from study.importing.tool_exports import ToolExport
 
@@ -70,8 +70,8 @@ def file_contents(
     """The contents of a file, as `ccrs report` or `ccrs import` reads it."""
     from analysis.cli.taken_columns import with_other_side
     from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.named_columns import Recognized
     from study.importing.score_columns.recognition import recognized_table
-    from study.importing.score_columns.recognized import Recognized
     from study.importing.tool_exports import tool_export
 
     source = RecordSource(path)
@@ -121,8 +121,7 @@ def joined_contents(
 
 def side_columns(side: TableSide) -> dict[str, str]:
     """What each column of one of two tables has."""
-    from study.importing.readers.source import RecordSource
-    from study.importing.score_columns.flat_source import table_source
+    from study.importing.readers.source import RecordSource, table_source
     from study.importing.score_columns.named_columns import column_of
 
     if side.columns is None:
@@ -307,7 +306,7 @@ def _with_named(
     kinds: tuple[str, ...],
 ) -> SourceContents:
     """A table with a column for each judge and rater."""
-    from study.importing.score_columns.flat_source import table_source
+    from study.importing.readers.source import table_source
     from study.importing.score_columns.named_columns import IDENTIFYING, column_of
 
     scores = from_file(source.path, scales, kinds, None, None, {}, columns=named, understand=False)
@@ -345,8 +344,8 @@ def _left_out(column: str, recognized: Recognized) -> str:
 
 def cells_in_words(path: Path, recognized: Recognized) -> dict[str, str]:
     """What each column contains, as far as its first rows show, and what its name tells."""
+    from study.importing.readers.source import table_source
     from study.importing.score_columns.contents import contents_of
-    from study.importing.score_columns.flat_source import table_source
 
     source = table_source(path)
     contents = contents_of(source.peeked(), source.head.columns)

@@ -15,7 +15,7 @@ from analysis.cli.typed_command import typed_command
 from analysis.core.errors import TableError
 
 if TYPE_CHECKING:
-    from study.importing.score_columns.recognized import Recognized
+    from study.importing.score_columns.named_columns import Recognized
 
 # So many columns are listed with what nothing tells of them.
 _MOST = 12
@@ -44,7 +44,7 @@ class UnclearColumnsError(TableError):
 
 def how_to_declare(command: str) -> str:
     """What to do with a command that names columns, or has COLUMN in place of one."""
-    from study.importing.score_columns.recognized import PLACEHOLDER
+    from study.importing.score_columns.named_columns import PLACEHOLDER
 
     if any(word.rpartition("=")[2] == PLACEHOLDER for word in shlex.split(command)):
         return "Put the name of a column in place of COLUMN, and repeat the option for further ones"
@@ -75,8 +75,8 @@ def taken_columns(path: Path, named: NamedColumns | None = None) -> Recognized:
     UnclearColumnsError
         Columns have scores, and it is not evident whose; the message has the command to type.
     """
+    from study.importing.score_columns.named_columns import PLACEHOLDER
     from study.importing.score_columns.recognition import recognized_table
-    from study.importing.score_columns.recognized import PLACEHOLDER
 
     recognized = recognized_table(path)
     if recognized.form == "unclear" and named is not None and named.id is not None:
@@ -174,7 +174,7 @@ def with_other_side(path: Path, named: NamedColumns) -> tuple[NamedColumns, Reco
     TableError
         A named column is missing, or nothing says whose the other columns are.
     """
-    from study.importing.score_columns.one_side import columns_of_other_side
+    from study.importing.score_columns.table_side import columns_of_other_side
 
     side = "judge" if named.judge else "human"
     found = columns_of_other_side(path, named)

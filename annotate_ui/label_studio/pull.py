@@ -29,8 +29,8 @@ from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from study.base.scales import Scale
 from study.errors import StudyError
-from study.importing.marked_texts import joined_ranges, place_of
 from study.importing.readers.input_file import Advance, unseen
+from study.importing.value_store import joined_ranges, place_of
 from study.schema.tables import constructs, responses
 from study.sentences import Range
 from study.study import Study

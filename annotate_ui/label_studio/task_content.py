@@ -9,13 +9,13 @@ from annotate_ui.label_studio.annotations import as_integer
 from study.errors import Fault, nearest
 from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.importers import FormatOptions
-from study.importing.message_text import answer_text
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
 from study.importing.rows import LocatedRow
+from study.importing.tool_exports import answer_text
 from study.schema import digest
 from study.text import quoted_names
 

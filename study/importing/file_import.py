@@ -1,7 +1,6 @@
 """Import of a file into a study."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,14 +127,12 @@ def import_file(
             )
             .order_by(external_raters.c.id)
         ).all()
-    options = replace(
-        study_options(
-            study,
-            controls=controls or {},
-            ranges=ranges or {},
-            columns=columns or {},
-            annotations=annotations or {},
-        ),
+    options = study_options(
+        study,
+        controls=controls or {},
+        ranges=ranges or {},
+        columns=columns or {},
+        annotations=annotations or {},
         kinds={**stored, **checked_kinds},
         declared_kinds=checked_kinds,
         scorer=scorer,

@@ -1,6 +1,6 @@
 """The installed importers: their options, and the choice of the one that reads a file."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from inspect import signature
@@ -10,13 +10,13 @@ from study.base.scales import Scale
 from study.entry_points import entry_points
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.readers.column_layout import missing_column, separators_hint
+from study.importing.readers.input_file import Record
 from study.importing.readers.json_text import rows_within, within_document
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import KINDS, Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import checked_values
-from study.importing.readers.words_ahead import ScoredCell, WordsAhead
-from study.importing.readers.written_values import ValueRules
+from study.importing.readers.written_values import Group, ScoredCell, ValueRules, WordsAhead
 from study.importing.rows import Rows
 from study.text import quoted_names, shell_word
 
@@ -79,11 +79,15 @@ class FormatOptions:
     """Whether each metric of another tool is a separate construct, as in a report on a file."""
 
     def read_values(
-        self, reader: Reader, judged_cells: Callable[[], Iterable[ScoredCell]]
+        self,
+        reader: Reader,
+        scored: Callable[[RecordCells], Iterable[ScoredCell]],
+        records: Callable[[RecordSource], Iterable[Record | Fault]] = RecordSource.records,
     ) -> WordsAhead:
         """Let a reader read words as values, and return the words of the file.
 
-        `judged_cells` reads the cells with judgments from the beginning of the file.
+        `scored` returns the cells of a record that have judgments, and `records` the records of a
+        file that is read ahead.
 
         Raises
         ------
@@ -94,26 +98,28 @@ class FormatOptions:
             declared = checked_values(self.words.items())
         except ValueError as error:
             raise StudyError(f"Numbers of words: {error}.") from None
-        words = WordsAhead(judged_cells, declared, self.words_of_constructs)
+
+        def ahead() -> Iterator[ScoredCell]:
+            again = type(reader.source)(reader.source.path)
+            for cells in Reader(again, reader.fields, reader.reserved).read(records(again)):
+                if isinstance(cells, RecordCells):
+                    yield from scored(cells)
+
+        words = WordsAhead(ahead, declared, self.words_of_constructs)
         self.words_read.append(words)
-        reader.options.values = ValueRules(
-            words, self._scale_of, self._scale_option, missing_of=words.missing_of
-        )
+        reader.values = ValueRules(words, self._scale_of, self._scale_option)
         return words
 
-    def _scale_of(self, group: Hashable) -> Ranged | None:
-        if not isinstance(group, tuple):
-            return None
-        scorer, construct = group
+    def _scale_of(self, scorer: Any, construct: Any) -> Ranged | None:
         if self.table_scale is not None:
             return self.table_scale(scorer, construct)
         return self.scorer_scales.get(scorer) or self.scales.get(construct)
 
-    def _scale_option(self, group: Hashable, scale: str) -> str:
+    def _scale_option(self, group: Group, scale: str) -> str:
         if self.table_scale is None:
             low, high = scale.split(":")
             return f"scale = {{ min = {low}, max = {high} }} in study.toml"
-        scorer, construct = group if isinstance(group, tuple) else ("SCORER", "CONSTRUCT")
+        scorer, construct = group
         return f"--scale {shell_word(f'{scorer}:{construct}={scale}')}"
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
@@ -321,6 +327,9 @@ def _lacking(head: Head, importer: Importer) -> _Close | None:
     return _Close((absent, len(missing)), importer, missing)
 
 
+_OPTIONAL = ("missing_columns", "unmapped", "reject_reason", "describe", "is_certain")
+
+
 def _loaded(point: EntryPoint) -> Importer:
     module: Any = point.load()
     matches = module.matches
@@ -330,10 +339,6 @@ def _loaded(point: EntryPoint) -> Importer:
         description=str(getattr(module, "DESCRIPTION", "no description")),
         matches=matches if with_constructs else lambda head, _: bool(matches(head)),
         rows=module.rows,
-        missing_columns=getattr(module, "missing_columns", None),
-        unmapped=getattr(module, "unmapped", None),
-        reject_reason=getattr(module, "reject_reason", None),
-        describe=getattr(module, "describe", None),
-        is_certain=getattr(module, "is_certain", None),
         takes=frozenset(getattr(module, "TAKES", ())),
+        **{name: getattr(module, name, None) for name in _OPTIONAL},
     )

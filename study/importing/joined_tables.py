@@ -7,24 +7,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from study.errors import Fault, InputError
-from study.importing.joined_responses import PEOPLE, matched, share_identifiers
 from study.importing.readers.column_words import number_in
-from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.source import table_source
 from study.importing.readers.value_words import folded_word, missing_numbers, words_alone
 from study.importing.score_columns.contents import inner_score
-from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.named_columns import NamedColumns, parts
-from study.importing.score_columns.names import (
-    by_construct,
-    construct_in_name,
-    shared_construct_pairs,
-)
+from study.importing.score_columns.names import construct_in_name
 from study.importing.score_columns.reading import read_named_columns
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-from study.importing.score_columns.shared_ids import SharedIds, as_key
+from study.importing.score_columns.shared_ids import (
+    PEOPLE,
+    SharedIds,
+    as_key,
+    matched,
+    refused,
+    share_identifiers,
+)
+from study.importing.score_columns.shared_parts import by_construct, shared_construct_pairs
 from study.importing.score_columns.table_side import TableSide
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import counted, quoted_names, shell_word
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _words_in(side: TableSide, missing: frozenset[float]) -> tuple[set[str], set
         scores = {parts(text, source.head.columns)[1] for text in texts}
     words: set[str] = set()
     numbers: set[float] = set()
-    for record in (r for r in source.peeked() if isinstance(r, Record)):
+    for record in source.peeked():
         for column, written in record.cells.items():
             cell = inner_score(written)
             if isinstance(cell, str):
@@ -189,8 +190,7 @@ def _read_rows(
 
 
 def _distinct(path: Path, column: str) -> list[str]:
-    records = table_source(path).peeked()
-    cells = (r.cells.get(column) for r in records if isinstance(r, Record))
+    cells = (record.cells.get(column) for record in table_source(path).peeked())
     return list(dict.fromkeys(str(cell) for cell in cells if cell not in (None, "")))
 
 
@@ -276,11 +276,11 @@ def _check_kinds(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
         (set(PEOPLE), "people", "judges"), ({"judge", "metric"}, "judges", "people"),
     ):  # fmt: skip
         if not kinds & side_kinds:
-            fault = Fault(
+            raise refused(
+                names,
                 f"both files have scores of {other} alone, and none of {noun}.",
                 "Give a file of each; if a scorer is called what it is not, --kind SCORER=KIND.",
             )
-            raise InputError(" and ".join(names), [fault])
 
 
 def _check_words(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
@@ -295,24 +295,24 @@ def _check_words(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
     for construct in scales[0].keys() & scales[1].keys():
         one, other = (table_scales[construct] for table_scales in scales)
         if list(one[:2]) != list(other[:2]):
-            fault = Fault(
+            raise refused(
+                names,
                 f"the words for {construct} are {one[0]:g} to {one[1]:g} in {names[0]} and "
                 f"{other[0]:g} to {other[1]:g} in {names[1]}.",
                 "Give each word of both files its number: --values WORD=NUMBER,...",
             )
-            raise InputError(" and ".join(names), [fault])
         words = [
             {value: folded_word(word) for value, word in of.items()}
             for frame in frames
             if (of := frame.attrs.get("value_names", {}).get(construct)) is not None
         ]
         if "nominal" in (one[3], other[3]) and words[0] != words[-1]:
-            fault = Fault(
+            raise refused(
+                names,
                 f"the words for {construct} have no known order, and are others in {names[0]} than "
                 f"in {names[1]}, so that their numbers differ.",
                 "Give each word of both files its number: --values WORD=NUMBER,...",
             )
-            raise InputError(" and ".join(names), [fault])
 
 
 def _tell_apart(frames: list[DataFrame]) -> None:
@@ -338,12 +338,12 @@ def _check_repeated(joined: DataFrame, names: tuple[str, str]) -> None:
     twice = joined[joined.duplicated(key)]
     if len(twice):
         first = twice.iloc[0]
-        fault = Fault(
+        raise refused(
+            names,
             f"{counted(len(twice), 'score is', 'scores are')} there twice, such as that of "
             f"{first['scorer']!r} on {first['response_id']!r}.",
             f"Keep one of them, or give the scorers of {shell_word(names[1])} other names.",
         )
-        raise InputError(" and ".join(names), [fault])
 
 
 def _joined_attribute(

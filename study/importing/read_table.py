@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
-from study.importing.formats.scores import TableFields
+from study.importing.formats.scores import (
+    TableFields,
+    kinds_as_scorers,
+    no_scores,
+    numbers_of_rows,
+    without_response,
+)
 from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
@@ -21,26 +27,23 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.column_words import word_in
 from study.importing.readers.failure_names import ReadScores, direction_notes
-from study.importing.readers.input_file import Advance, Record, unseen
-from study.importing.readers.judgment_cells import Ranged, is_object
-from study.importing.readers.repeated_faults import reported_once
+from study.importing.readers.input_file import Advance, unseen
+from study.importing.readers.judgment_cells import Ranged, is_object, reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
-from study.importing.readers.written_values import declare_words, off_the_scale
+from study.importing.readers.written_values import (
+    Group,
+    GroupWords,
+    declare_words,
+    off_the_scale,
+)
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
 from study.importing.score_columns.judgment_table import (
-    WordScale,
     as_attribute,
     names_of_values,
-    scale_of_words,
+    scales_of_words,
 )
 from study.importing.score_columns.preference_columns import preference_columns
-from study.importing.score_columns.row_identifiers import (
-    kinds_as_scorers,
-    no_scores,
-    numbers_of_rows,
-    without_response,
-)
 from study.importing.tool_exports import tool_export
 from study.settings.constructs import CCRS
 from study.text import quoted_names, shell_word
@@ -187,14 +190,11 @@ def read_scores(
             records.append(cells)
     if export is not None and not records and not source.report.faults:
         raise InputError(source.path.name, [_needs_study(source, export.name)])
-    source.report.warnings += direction_notes(_as_read(options, records))
+    words = {group: own for read in options.words_read for group, own in read.met.items()}
+    source.report.warnings += direction_notes(_as_read(words, records))
     frame = _frame(source, records, SCORE_COLUMNS)
-    frame.attrs["word_scales"] = as_attribute(_word_scales(options))
-    frame.attrs["value_names"] = names_of_values(
-        (str(group[1]), found.vocabulary)
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple)
+    frame.attrs.update(
+        word_scales=as_attribute(scales_of_words(words)), value_names=names_of_values(words)
     )
     return frame
 
@@ -208,32 +208,18 @@ def _named_fields(
     return TableFields(named, query_per_response=alone)
 
 
-def _as_read(options: FormatOptions, records: Sequence[Mapping[str, Any]]) -> Iterator[ReadScores]:
+def _as_read(
+    words: Mapping[Group, GroupWords], records: Sequence[Mapping[str, Any]]
+) -> Iterator[ReadScores]:
     """The judgments of each scorer on each construct."""
     numbers: dict[tuple[str, str], set[float]] = {}
     for record in records:
         if record["value"] is not None:
             key = str(record["construct"]), str(record["scorer"])
             numbers.setdefault(key, set()).add(float(record["value"]))
-    in_words = {
-        (str(group[1]), str(group[0])): found.vocabulary
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple)
-    }
     for key, values in numbers.items():
-        yield ReadScores(key, in_words.get(key), values)
-
-
-def _word_scales(options: FormatOptions) -> dict[tuple[str, str], WordScale]:
-    """The scales of the words that were read, by scorer and construct."""
-    return {
-        (str(group[0]), str(group[1])): scale
-        for words in options.words_read
-        for group, found in words.met.items()
-        if isinstance(group, tuple) and found.vocabulary is not None
-        if (scale := scale_of_words(found.vocabulary)) is not None
-    }
+        found = words.get(key[::-1])
+        yield ReadScores(key, None if found is None else found.vocabulary, values)
 
 
 def _check_identifiers(source: RecordSource, layout: TableFields) -> None:
@@ -287,11 +273,10 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
         return scores
     names = folded(head.columns)
     if compares_responses(head.columns) or preference_columns(source) is not None:
-        fault = Fault(
+        raise source.refused(
             "the file compares responses, and has no scores.",
             "The commands report and check read comparisons.",
         )
-        raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         raise InputError(source.path.name, [no_scores(source)])
     # A label alone may be anything; next to the name of who gave it, it is the value.
@@ -316,11 +301,10 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     open_columns = [column for column in source.head.columns if column.casefold() not in standard]
     numeric: dict[str, bool] = {}
     for record in islice(source.peeked(), _LOOKED_AT):
-        if isinstance(record, Record):
-            for column in [c for c in open_columns if c not in numeric]:
-                sign = _looks_numeric(record.cells.get(column), named=":" in column)
-                if sign is not None:
-                    numeric[column] = sign
+        for column in [c for c in open_columns if c not in numeric]:
+            sign = _looks_numeric(record.cells.get(column), named=":" in column)
+            if sign is not None:
+                numeric[column] = sign
     names = [column for column, sign in numeric.items() if sign]
     # The column of a known construct contains scores, whatever its first cell is.
     names += [c for c in open_columns if c.rpartition(":")[2] in {spec.key for spec in CCRS}]

@@ -1,21 +1,20 @@
 """Scores in exports of other tools: which construct a metric measures, and under which scorer."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from study.errors import Fault, nearest
 from study.importing.importers import FormatOptions
-from study.importing.message_text import made_id
-from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, folded_word
-from study.importing.readers.words_ahead import ScoredCell
-from study.importing.rows import Rows, ScoreRow
+from study.importing.readers.written_values import ScoredCell
+from study.importing.rows import ResponseRow, Rows, ScoreRow
 from study.importing.score_columns.names import construct_in_name, kind_of
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
+from study.importing.tool_exports import made_id, page_records, passages
 from study.text import abbreviate, shell_word
 
 MAPPED = "values mapped linearly from their range (--scale) to the construct's scale"
@@ -29,6 +28,20 @@ class ScoredResponse:
     query: str | None = None
     """Text of its query, where the file has it."""
     system: str | None = None
+
+    def row(
+        self, cells: RecordCells, answer: Any, context: Any, references: Sequence[Any] = ()
+    ) -> Rows:
+        """Yield the response itself, with what was retrieved for it."""
+        yield from cells.row(
+            ResponseRow,
+            response_id=self.response_id,
+            query=self.query,
+            response=answer,
+            system=self.system,
+            passages=passages(context),
+            references=references,
+        )
 
     @property
     def query_id(self) -> str | None:
@@ -49,7 +62,7 @@ class ToolScores:
     tool: str
     from_0_to_1: bool = False
     ahead: list[ScoredCell] | None = None
-    """The judgments of the file while it is read ahead for its words."""
+    """The judgments of a record while the file is read ahead for its words."""
     _constructs: dict[str, str | None] = field(default_factory=dict)
     _unnamed: dict[str, str] = field(init=False)
 
@@ -115,26 +128,21 @@ class ToolScores:
             missing_reason=missing_reason if number is None else None,
         )
 
-    def read(
-        self,
-        reader: Reader,
-        rows_of: Callable[[RecordCells], Rows],
-        records: Callable[[RecordSource], Iterable[Record | Fault]] = RecordSource.records,
-    ) -> Rows:
+    def read(self, reader: Reader, rows_of: Callable[[RecordCells], Rows]) -> Rows:
         """Yield the rows of each record, with the labels of a metric read by one vocabulary."""
 
-        def judged_cells() -> list[ScoredCell]:
+        def scored(cells: RecordCells) -> list[ScoredCell]:
             found: list[ScoredCell] = []
             self.ahead = found
-            again = RecordSource(self.source.path)
-            for _ in Reader(again, reader.fields).rows(rows_of, records(again)):
+            for _ in rows_of(cells):
                 continue
             self.ahead = None
             return found
 
-        words = self.options.read_values(reader, judged_cells)
-        yield from reader.rows(rows_of, records(self.source))
+        words = self.options.read_values(reader, scored, page_records)
+        yield from reader.rows(rows_of, page_records(self.source))
         yield from words.concluded(self.source.report)
+        yield from self.wrong_controls()
 
     def knows(self, label: Any) -> bool:
         """Whether a label is a word with a value."""

@@ -9,10 +9,9 @@ from study.base.scales import Scale
 from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
-from study.importing.marked_texts import MarkedTexts
 from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
-from study.importing.value_store import Entry, ImportedKind, Replaced, ValueStore
+from study.importing.value_store import Entry, ImportedKind, MarkedTexts, Replaced, ValueStore
 from study.schema.tables import (
     imported_marks,
     judge_runs,

@@ -37,7 +37,7 @@ from ccrs_study.recognized_frame import check_one_table, evident_columns
 from ccrs_study.wide_faults import check_values
 from ccrs_study.written_scales import Scales, scales_by_construct
 from study.importing.readers.value_words import checked_values
-from study.importing.score_columns.scorer_names import ColumnNames
+from study.importing.score_columns.column_purposes import ColumnNames
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -20,17 +20,18 @@ from study.importing.readers.failure_names import (
 )
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.value_words import missing_numbers, numbers_to_declare, unused_values
-from study.importing.readers.words_ahead import group_words, named_categories
 from study.importing.readers.written_values import (
-    GroupWords,
     JudgedValue,
+    ScoredCell,
     ValueRules,
+    WordsAhead,
+    named_categories,
     off_the_scale,
 )
 from study.importing.score_columns.judgment_table import (
     as_attribute,
     names_of_values,
-    scale_of_words,
+    scales_of_words,
 )
 
 Group = tuple[str, str]
@@ -67,15 +68,15 @@ def with_word_values(
         return data, direction_notes(_numbers_read(data))
     cells = [None if _missing(cell) else cell for cell in column.astype(object)]
     groups = [(str(s), str(c)) for s, c in zip(data["scorer"], data["construct"], strict=True)]
-    words = _words(cells, groups, declared, rows or len(cells))
+    scored = [
+        ScoredCell(*group, cell, place % (rows or len(cells)))
+        for place, (cell, group) in enumerate(zip(cells, groups, strict=True))
+    ]
+    ahead = WordsAhead(lambda: scored, declared)
+    words = ahead.groups
     _check_used(declared, [group.column for group in words.values()])
     report = ImportReport()
-    by_group: dict[Hashable, GroupWords] = dict(words.items())
-    rules = ValueRules(by_group.get, scale_of=lambda group: scale_of(*_pair(group)))
-    rules.scale_option = lambda group, scale: f'scale="{scale}"'  # noqa: ARG005
-    rules.declare = as_argument
-    missing = missing_numbers(declared)
-    rules.missing_of = lambda _: missing
+    rules = ValueRules(ahead, scale_of, lambda _, scale: f'scale="{scale}"', as_argument)
     values, faults = [], []
     for place, (cell, group) in enumerate(zip(cells, groups, strict=True)):
         row = place % (rows or len(cells))
@@ -103,17 +104,8 @@ def with_word_values(
         more = len(faults) - _LISTED
         raise TableError("table", [*faults[:_LISTED], *([f"and {more} more"] if more > 0 else [])])
     read = data.assign(value=pd.Series(values, index=data.index, dtype=object))
-    read.attrs["word_scales"] = as_attribute(
-        {
-            group: scale
-            for group, found in words.items()
-            if found.vocabulary is not None
-            if (scale := scale_of_words(found.vocabulary)) is not None
-        }
-    )
-    read.attrs["value_names"] = names_of_values(
-        (construct, found.vocabulary) for (_, construct), found in words.items()
-    )
+    read.attrs["word_scales"] = as_attribute(scales_of_words(words))
+    read.attrs["value_names"] = names_of_values(words)
     notes = [f"{rule} ({count})" for rule, count in report.rules.items()]
     numbers: dict[Group, set[float]] = {}
     for group, value in zip(groups, values, strict=True):
@@ -143,20 +135,6 @@ def as_argument(words: Iterable[str], declared: Mapping[str, float | None] | Non
     return f"values={{{', '.join(f'{word!r}: {n or None}' for word, n in pairs.items())}}}"
 
 
-def _words(
-    cells: list[Any], groups: list[Group], declared: Declared, rows: int
-) -> dict[Group, GroupWords]:
-    by_construct: dict[str, dict[Group, ColumnWords]] = {}
-    missing = missing_numbers(declared)
-    for row, (cell, group) in enumerate(zip(cells, groups, strict=True)):
-        columns = by_construct.setdefault(group[1], {})
-        columns.setdefault(group, ColumnWords(missing)).add(cell, row % rows)
-    found: dict[Group, GroupWords] = {}
-    for columns in by_construct.values():
-        found |= group_words(columns, declared)
-    return found
-
-
 def _check_used(declared: Declared, columns: list[ColumnWords]) -> None:
     problem = unused_values(
         declared,
@@ -169,7 +147,3 @@ def _check_used(declared: Declared, columns: list[ColumnWords]) -> None:
 
 def _missing(cell: Any) -> bool:
     return cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
-
-
-def _pair(group: Any) -> Group:
-    return str(group[0]), str(group[1])

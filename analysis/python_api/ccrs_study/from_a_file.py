@@ -10,8 +10,8 @@ from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.report_input import ReportInput
 from ccrs_study.written_scales import Scales, scale_of
 from study.base.scales import Scale
+from study.importing.score_columns.column_purposes import ColumnNames
 from study.importing.score_columns.named_columns import NamedColumns
-from study.importing.score_columns.scorer_names import ColumnNames
 
 
 def read_file(

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.core.errors import TableError
 from study.importing.formats.scores import fields_of_table
 from study.importing.score_columns.recognition import recognized_rows
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 _NAMES = ("response_id", "query_id", "system", "construct_key", "scorer", "scorer_kind", "value")
 

@@ -10,15 +10,14 @@ import pandas as pd
 
 from analysis.core.errors import TableError
 from analysis.core.table_checks import missing_columns, rows_named
-from study.importing.score_columns.judgment_table import KEPT
-from study.importing.score_columns.rater_rows import rater_rows
-from study.importing.score_columns.scorer_names import (
+from study.importing.score_columns.column_purposes import (
     ColumnNames,
     UnnamedConstructError,
     names_of_scorers,
     scorer_columns,
 )
-from study.importing.score_columns.summary_rows import summary_rows
+from study.importing.score_columns.judgment_table import KEPT, rater_rows
+from study.importing.score_columns.row_checks import summary_rows
 
 
 def long_scores(

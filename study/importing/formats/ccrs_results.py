@@ -47,8 +47,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     document = source.document
     results = document.get("ccrs_results") if isinstance(document, dict) else None
     if not isinstance(results, list):
-        fault = Fault('the document has no list "ccrs_results".', f"Give {DESCRIPTION}.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused('the document has no list "ccrs_results".', f"Give {DESCRIPTION}.")
     judge, system = _named(source, options, len(results))
     kind = options.kinds.get(judge, "judge")
     reader = Reader(source, FIELDS)

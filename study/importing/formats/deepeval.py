@@ -5,14 +5,13 @@ Format: `deepeval.test_run` and `deepeval.evaluate.types` of DeepEval 4.3.
 
 from typing import Any
 
-from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
-from study.importing.message_text import made_id, passages
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
+from study.importing.tool_exports import made_id
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "a test run of DeepEval: testCases (or test_results) with metricsData"
@@ -43,8 +42,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """
     found = _run(source.document)
     if found is None:
-        fault = Fault('the document has no list "testCases".', f"Give {DESCRIPTION}.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused('the document has no list "testCases".', f"Give {DESCRIPTION}.")
     run, name = found
     if run is not source.document:
         count_other_members(source, source.document, "testRunData")
@@ -64,15 +62,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         response = ScoredResponse(
             made_id("deepeval", options.system, query, answer, context), query, options.system
         )
-        yield from cells.row(
-            ResponseRow,
-            response_id=response.response_id,
-            query=query,
-            response=answer,
-            system=options.system,
-            passages=passages(context),
-            references=[reference] if reference else [],
-        )
+        yield from response.row(cells, answer, context, [reference] if reference else [])
         for metric in cells.listed("metrics"):
             if not isinstance(metric, dict) or not isinstance(metric.get("name"), str):
                 cells.fault("a metric has no name.", "Export the run again.", "metricsData")

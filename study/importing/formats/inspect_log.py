@@ -6,23 +6,21 @@ Format: https://inspect.aisi.org.uk/eval-logs.html (`EvalLog`, version 2).
 from collections.abc import Iterator
 from typing import Any
 
-from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
-from study.importing.message_text import (
-    CONTEXT_NAMES,
-    answer_text,
-    made_id,
-    named_member,
-    passages,
-    question_text,
-)
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
 from study.importing.score_columns.names import kind_of
+from study.importing.tool_exports import (
+    CONTEXT_NAMES,
+    answer_text,
+    made_id,
+    named_member,
+    question_text,
+)
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "a log of Inspect as JSON: eval with task and model, samples with scores"
@@ -78,7 +76,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     samples, information = document.get("samples"), document.get("eval")
     if not isinstance(samples, list) or not isinstance(information, dict):
         remedy = "Write the log with its samples: inspect log convert --to json --output-dir OUT."
-        raise InputError(source.path.name, [Fault("the log has no samples.", remedy)])
+        raise source.refused("the log has no samples.", remedy)
     model = options.system or str(information.get("model"))
     count_other_members(source, document, "samples")
     reader = Reader(source, FIELDS)
@@ -94,15 +92,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         target, context = cells.raw("target"), named_member(cells.raw("metadata"), CONTEXT_NAMES)
         name = made_id("inspect", system, query, answer, context)
         response = ScoredResponse(name, query, system)
-        yield from cells.row(
-            ResponseRow,
-            response_id=name,
-            query=query,
-            response=answer,
-            system=system,
-            passages=passages(context),
-            references=target if isinstance(target, list) else [target or ""],
-        )
+        references = target if isinstance(target, list) else [target or ""]
+        yield from response.row(cells, answer, context, references)
         for metric, value in _values(cells.mapping("scores")):
             grade = value if isinstance(value, str) else None
             if grade in _GRADES:

@@ -9,18 +9,15 @@ from typing import NamedTuple
 from study.errors import Fault, InputError, nearest
 from study.importing.formats import responses, scores
 from study.importing.importers import FormatOptions
-from study.importing.message_text import made_id
 from study.importing.readers.column_layout import Fields, has
-from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
-from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.words_ahead import ScoredCell
+from study.importing.readers.source import FlatSource, Head, RecordSource
+from study.importing.readers.written_values import ScoredCell
 from study.importing.rows import Rows, ScoreRow
-from study.importing.score_columns.flat_source import FlatSource
-from study.importing.score_columns.named_columns import parts
+from study.importing.score_columns.named_columns import PLACEHOLDER, Recognized, parts
 from study.importing.score_columns.names import construct_in_name, folded
 from study.importing.score_columns.recognition import recognized_table
-from study.importing.score_columns.recognized import PLACEHOLDER, Recognized
+from study.importing.tool_exports import made_id
 from study.text import quoted_names
 
 DESCRIPTION = (
@@ -54,12 +51,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     recognized = recognized_table(source.path)
     if recognized.reasons("rater"):
         rater = next(iter(recognized.reasons("rater")))
-        fault = Fault(
+        raise source.refused(
             f"each row has the value of a rater, whom {rater!r} names, and that of the judge.",
             "A study imports a row for each score (response_id, construct, scorer, scorer_kind, "
             "score), or a column for each rater; `ccrs report` reads the file as it is.",
         )
-        raise InputError(source.path.name, [fault])
     if recognized.form == "long":
         yield from _in_rows(source, recognized, options)
     else:
@@ -77,14 +73,12 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
     reader.require("query", "response")
     seen: dict[str, int] = {}
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for record in flat.peeked():
-            if isinstance(record, Record):
-                for item in judged:
-                    cell = record.cells.get(item.column)
-                    yield ScoredCell(item.column, item.construct, cell, record.number)
+    def scored(cells: RecordCells) -> Iterator[ScoredCell]:
+        for item in judged:
+            cell = cells.written.get(item.column)
+            yield ScoredCell(item.column, item.construct, cell, cells.number)
 
-    words = options.read_values(reader, judged_cells)
+    words = options.read_values(reader, scored)
 
     def rows_of(cells: RecordCells) -> Rows:
         key = cells.key("response_id")
@@ -120,40 +114,25 @@ def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOption
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)
         if len(options.constructs) > 1:
-            fault = Fault(
+            raise source.refused(
                 "no column names the construct of the judgments.",
                 f"Give --construct KEY (of {keys}), {_INSTEAD}.",
             )
-            raise InputError(source.path.name, [fault])
         known = replace(known, construct=keys)
     reader = Reader(source, fields, families=True)
     reader.require("query", "response", "scorer", "value")
     seen: set[str] = set()
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), fields):
-            if isinstance(cells, RecordCells):
-                group = known.scorer_of(cells), known.construct_of(cells)
-                yield ScoredCell(*group, cells.raw("value"), cells.number)
-
-    words = known.read_values(reader, judged_cells)
+    words = known.read_values(reader, lambda cells: [scores.judged_cell(cells, known)])
 
     def rows_of(cells: RecordCells) -> Rows:
         key = cells.key("response_id") or _made(cells, known)
         if key not in seen:
             yield from responses.response_row(cells, known, response_id=key)
             seen.add(key)
-        scorer, construct = known.scorer_of(cells), known.construct_of(cells)
-        value, word_range = cells.required_score((scorer, construct))
-        yield from cells.row(
-            ScoreRow,
-            response_id=key,
-            construct_key=construct,
-            scorer=scorer,
-            scorer_kind=known.kind(cells, scorer),
-            value=value,
-            word_range=word_range,
-        )
+        fields = scores.judged_fields(cells, known)
+        kind = known.kind(cells, fields["scorer"])
+        yield from cells.row(ScoreRow, **fields, response_id=key, scorer_kind=kind)
 
     yield from reader.rows(rows_of)
     yield from words.concluded(source.report)

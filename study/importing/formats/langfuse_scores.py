@@ -6,13 +6,13 @@ Those whose source is ANNOTATION are people's. Format: as `langfuse_traces`.
 import re
 from typing import Any
 
-from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
+from study.importing.tool_exports import record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "scores of Langfuse: traceId, source, name, dataType, value"
@@ -51,8 +51,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             cells, scores, ScoredResponse(trace), {name: cells.raw(name) for name in FIELDS}
         )
 
-    yield from scores.read(reader, rows_of, page_records)
-    yield from scores.wrong_controls()
+    yield from scores.read(reader, rows_of)
 
 
 def trace_score(

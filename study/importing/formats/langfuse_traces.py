@@ -4,20 +4,19 @@ Format: https://langfuse.com/docs/api-and-data-platform/features/export-from-ui 
 `TraceWithFullDetails`, as read in November 2026.
 """
 
-from study.importing.api_page import page_records, record_names
 from study.importing.formats.langfuse_scores import trace_score
 from study.importing.importers import FormatOptions
-from study.importing.message_text import (
-    CONTEXT_NAMES,
-    answer_text,
-    named_member,
-    passages,
-    question_text,
-)
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
+from study.importing.tool_exports import (
+    CONTEXT_NAMES,
+    answer_text,
+    named_member,
+    question_text,
+    record_names,
+)
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "traces of Langfuse: id, timestamp, input, output, and scores where they have them"
@@ -53,23 +52,13 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         if query is None or answer is None:
             cells.left_out(f"traces without an {'input' if query is None else 'output'}")
             return
-        context = named_member(given, CONTEXT_NAMES)
-        if context is None:
-            context = named_member(cells.raw("output"), CONTEXT_NAMES)
-        if context is None:
-            context = named_member(cells.raw("metadata"), CONTEXT_NAMES)
-        yield from cells.row(
-            ResponseRow,
-            response_id=name,
-            query=query,
-            response=answer,
-            system=options.system,
-            passages=passages(context),
-        )
+        places = (given, cells.raw("output"), cells.raw("metadata"))
+        contexts = (named_member(place, CONTEXT_NAMES) for place in places)
+        context = next((found for found in contexts if found is not None), None)
         response = ScoredResponse(name, query, options.system)
+        yield from response.row(cells, answer, context)
         for score in cells.listed("scores"):
             if isinstance(score, dict):
                 yield from trace_score(cells, scores, response, score)
 
-    yield from scores.read(reader, rows_of, page_records)
-    yield from scores.wrong_controls()
+    yield from scores.read(reader, rows_of)

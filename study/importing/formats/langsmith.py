@@ -10,15 +10,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
-from study.importing.message_text import question_text
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
 from study.importing.score_columns.names import kind_of, without_people, words
+from study.importing.tool_exports import question_text, record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 from study.text import shell_word
 
@@ -54,8 +53,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         else:
             yield from _feedback_scores(cells, scores)
 
-    yield from scores.read(reader, rows_of, page_records)
-    yield from scores.wrong_controls()
+    yield from scores.read(reader, rows_of)
 
 
 def _feedback_scores(cells: RecordCells, scores: ToolScores) -> Rows:

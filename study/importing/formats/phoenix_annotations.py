@@ -5,13 +5,13 @@ Those of the kind HUMAN are people's. Format: as `phoenix_spans`.
 
 from typing import Any
 
-from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
+from study.importing.tool_exports import record_names
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "annotations of Phoenix: span_id, annotation_name, annotator_kind, result.score"
@@ -65,8 +65,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             scorer=(person or "phoenix:human") if kind == "human" else None,
         )
 
-    yield from scores.read(reader, rows_of, page_records)
-    yield from scores.wrong_controls()
+    yield from scores.read(reader, rows_of)
 
 
 def _result(cells: RecordCells) -> tuple[Any, Any]:

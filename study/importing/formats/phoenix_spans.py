@@ -9,13 +9,13 @@ from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
-from study.importing.message_text import answer_text, passages, question_text
 from study.importing.readers.cells import CellError, as_list, blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
+from study.importing.tool_exports import answer_text, question_text
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "spans of Phoenix: context.span_id, parent_id, attributes.input.value, ..."
@@ -52,16 +52,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         if query is None or answer is None:
             cells.left_out(f"root spans without an {'input' if query is None else 'output'}")
             return
-        name = cells.key("response_id")
-        yield from cells.row(
-            ResponseRow,
-            response_id=name,
-            query=query,
-            response=answer,
-            system=options.system,
-            passages=passages(documents.get(str(cells.raw("trace")), [])),
-        )
-        response = ScoredResponse(name, query, options.system)
+        response = ScoredResponse(cells.key("response_id"), query, options.system)
+        yield from response.row(cells, answer, documents.get(str(cells.raw("trace")), []))
         for column in cells.columns:
             evaluation = _EVALUATION.fullmatch(column)
             if evaluation and not blank(cells.cell(column)):

@@ -5,7 +5,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from study.errors import Fault, InputError
 from study.importing.formats.scores import OPTIONAL
 from study.importing.import_report import ImportReport
 from study.importing.importers import FormatOptions
@@ -24,7 +23,7 @@ from study.importing.score_columns.preference_columns import (
     compares_pairs,
     preference_in,
 )
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import quoted_names
 
 DESCRIPTION = "query_id, response_a, response_b, construct, scorer, value (positive: b is better)"
@@ -76,7 +75,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             "response_b, construct, scorer, scorer_kind (human or judge) and value (a number, "
             "positive where response_b is better)."
         )
-        raise InputError(source.path.name, [Fault(problem, remedy, 1)])
+        raise source.refused(problem, remedy, 1)
     reader.require("query_id", "response_a", "response_b", "value")
     if options.construct is None:
         reader.require("construct_key")

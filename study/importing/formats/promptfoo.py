@@ -1,4 +1,5 @@
-"""Results of promptfoo (`promptfoo eval --output results.json` or `.jsonl`).
+"""Results of promptfoo (`promptfoo eval --output results.json` or `.jsonl`), with the grades of
+people that its pages save.
 
 Format: https://www.promptfoo.dev/docs/configuration/outputs (versions 3 and 4), as read in
 November 2026.
@@ -6,32 +7,25 @@ November 2026.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from study.errors import Fault, InputError
-from study.importing.formats.promptfoo_grades import (
-    PASSES,
-    kind_of_assertion,
-    manual_grade,
-    verdicts,
-)
+from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.importing.message_text import (
-    CONTEXT_NAMES,
-    QUESTION_NAMES,
-    REFERENCE_NAMES,
-    made_id,
-    named_member,
-    passages,
-)
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.input_file import Record
 from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
+from study.importing.tool_exports import (
+    CONTEXT_NAMES,
+    QUESTION_NAMES,
+    REFERENCE_NAMES,
+    made_id,
+    named_member,
+)
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "results of promptfoo as JSON or JSON lines: vars, provider, response, gradingResult"
@@ -83,22 +77,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         query = _query(variables, cells.raw("prompt"))
         reference = named_member(variables, REFERENCE_NAMES)
         context = named_member(variables, CONTEXT_NAMES)
-        index = str(cells.raw("prompt_index")).zfill(3)
-        system = systems.get((_provider(cells.raw("provider")), index))
+        system = _system(cells, systems)
         name = cells.key("response_id") or made_id("promptfoo", system, query, text, context)
         for variable in variables:
             if variable not in (*QUESTION_NAMES, *REFERENCE_NAMES, *CONTEXT_NAMES):
                 cells.left_out(f"values of the variable {variable!r}")
-        yield from cells.row(
-            ResponseRow,
-            response_id=name,
-            query=query,
-            response=text,
-            system=system,
-            passages=passages(context),
-            references=reference if isinstance(reference, list) else [reference or ""],
-        )
         response = ScoredResponse(name, query, system)
+        references = reference if isinstance(reference, list) else [reference or ""]
+        yield from response.row(cells, text, context, references)
         for metric, value, kind, reason in _metrics(cells):
             scorer = "promptfoo:human" if kind == "human" else None
             yield from scores.rows(
@@ -121,8 +107,7 @@ def has_ratings(source: RecordSource) -> bool:
 def _graded(cells: RecordCells, scores: ToolScores, systems: dict[tuple[str, str], str]) -> Rows:
     """Yield whether an output passes, by a person and by each metric, without a study."""
     grading, query = cells.mapping("grading"), _query(_variables(cells), cells.raw("prompt"))
-    index = str(cells.raw("prompt_index")).zfill(3)
-    system = systems.get((_provider(cells.raw("provider")), index))
+    system = _system(cells, systems)
     # The answer tells two results apart where they have no id.
     name = cells.key("response_id") or made_id("promptfoo", system, query, str(cells.raw("output")))
     response = ScoredResponse(name, query, system)
@@ -151,15 +136,11 @@ def _variables(cells: RecordCells) -> dict[str, Any]:
 def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
     """Yield name, value, kind of scorer and reason of a missing value for each score."""
     grading = cells.mapping("grading")
-    components = grading.get("componentResults")
-    components = components if isinstance(components, list) else []
     named = {**cells.mapping("named_scores")}
     kinds: dict[str, str] = {}
     occurrences: Counter[str] = Counter()
-    for component in components:
-        members = component if isinstance(component, dict) else {}
-        assertion = members.get("assertion")
-        assertion = assertion if isinstance(assertion, dict) else {}
+    for component in _components(grading):
+        assertion = _assertion(component)
         kind = kind_of_assertion(str(assertion.get("type", "")))
         base = str(assertion.get("metric") or assertion.get("type") or "assertion")
         if base in named and kind != "human":
@@ -169,9 +150,8 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
         occurrences[base] += 1
         name = base if occurrences[base] == 1 else f"{base} {occurrences[base]}"
         kinds[name] = kind
-        metadata = members.get("metadata")
-        failed = isinstance(metadata, dict) and metadata.get("graderError")
-        verdict = members.get("pass") if kind == "human" else members.get("score")
+        failed = _grader_failed(component)
+        verdict = component.get("pass") if kind == "human" else component.get("score")
         yield name, None if failed else verdict, kind, "grader error" if failed else None
     for name, value in named.items():
         yield name, value, kinds.get(name, "metric"), None
@@ -194,7 +174,7 @@ def _results(source: RecordSource) -> list[Any]:
     results = inner.get("results") if isinstance(inner, dict) else None
     if not isinstance(results, list):
         problem = 'the document has no list "results" within "results".'
-        raise InputError(source.path.name, [Fault(problem, "Export it again with --output.")])
+        raise source.refused(problem, "Export it again with --output.")
     return results
 
 
@@ -204,6 +184,11 @@ def _counted_results(source: RecordSource) -> Iterable[Record | Fault]:
     count_other_members(source, source.document, "results")
     count_other_members(source, source.document["results"], "results")
     return objects(source, source.document["results"]["results"])
+
+
+def _system(cells: RecordCells, systems: Mapping[tuple[str, str], str]) -> str | None:
+    index = str(cells.raw("prompt_index")).zfill(3)
+    return systems.get((_provider(cells.raw("provider")), index))
 
 
 def _provider(provider: Any) -> str:
@@ -232,3 +217,77 @@ def _systems(results: Iterable[Any]) -> dict[tuple[str, str], str]:
         else f"{provider}, prompt {prompts_by_provider[provider].index(index) + 1}"
         for provider, index in pairs
     }
+
+
+PASSES = "pass"
+"""The construct of all verdicts: a person grades the output as a whole."""
+
+_HUMAN = "human"
+# Before there was a result of its own for it, a person's grade replaced the text alone.
+_MANUAL = "Manual result"
+_JUDGED = (
+    "llm-rubric", "g-eval", "factuality", "model-graded", "answer-relevance", "context-",
+    "conversation-relevance", "pi", "search-rubric", "trajectory:goal-success",
+)  # fmt: skip
+
+
+class AssertionVerdict(NamedTuple):
+    """What an assertion says of an output."""
+
+    name: str
+    """The assertion's metric, else its type."""
+    kind: str
+    """judge or metric."""
+    passed: Any
+    """None where the grader failed."""
+
+
+def kind_of_assertion(assertion: str) -> str:
+    """The kind of scorer that an assertion of a type is: human, judge or metric."""
+    if assertion == _HUMAN:
+        return "human"
+    return "judge" if assertion.removeprefix("not-").startswith(_JUDGED) else "metric"
+
+
+def manual_grade(grading: Mapping[str, Any]) -> Any:
+    """A person's grade of an output, true or false; None where nobody graded it."""
+    for result in (*_components(grading), grading):
+        if _assertion(result).get("type") == _HUMAN:
+            return result.get("pass")
+    if str(grading.get("reason") or "").startswith(_MANUAL):
+        return grading.get("pass")
+    return None
+
+
+def verdicts(grading: Mapping[str, Any]) -> Iterator[AssertionVerdict]:
+    """The verdict of each metric; of assertions with one name all must pass."""
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    results = _components(grading)
+    if not results and manual_grade(grading) is None and _assertion(grading):
+        results = [grading]
+    for result in results:
+        assertion = _assertion(result)
+        if assertion.get("type") == _HUMAN or not isinstance(result.get("pass"), bool):
+            continue
+        name = str(assertion.get("metric") or assertion.get("type") or "assertion")
+        parts.setdefault(name, []).append(result)
+    for name, named_results in parts.items():
+        kinds = {kind_of_assertion(str(_assertion(r).get("type", ""))) for r in named_results}
+        failed = any(_grader_failed(result) for result in named_results)
+        passed = None if failed else all(result["pass"] for result in named_results)
+        yield AssertionVerdict(name, "judge" if "judge" in kinds else "metric", passed)
+
+
+def _components(grading: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    components = grading.get("componentResults")
+    return [c for c in components if isinstance(c, dict)] if isinstance(components, list) else []
+
+
+def _assertion(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    assertion = result.get("assertion")
+    return assertion if isinstance(assertion, dict) else {}
+
+
+def _grader_failed(result: Mapping[str, Any]) -> bool:
+    metadata = result.get("metadata")
+    return bool(isinstance(metadata, dict) and metadata.get("graderError"))

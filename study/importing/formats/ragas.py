@@ -2,11 +2,11 @@
 
 from study.importing.formats.responses import response_row
 from study.importing.importers import FormatOptions
-from study.importing.message_text import made_id
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
+from study.importing.tool_exports import made_id
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "user_input and response, usually with retrieved_contexts and reference"

@@ -1,6 +1,5 @@
 """Results of RAGChecker: queries, responses and contexts of one system, with metrics if any."""
 
-from study.errors import Fault, InputError
 from study.importing.formats.responses import passages_of
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields
@@ -35,8 +34,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the results; metrics that are constructs of the study become scores."""
     results = source.document.get("results") if isinstance(source.document, dict) else None
     if not isinstance(results, list):
-        fault = Fault('the document has no list "results".', f"Give {DESCRIPTION}.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused('the document has no list "results".', f"Give {DESCRIPTION}.")
     reader = Reader(source, FIELDS)
     scorer = options.scorer or SCORER
     kind = options.kinds.get(scorer, "metric")

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, as_list, blank, looks_like_number
 from study.importing.readers.column_layout import Fields, apart, folded, has
-from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import best_of
@@ -241,7 +239,7 @@ def check_columns(source: RecordSource) -> None:
     found = {apart(column): column for column in source.head.columns}
     if found.keys() & {*_ANSWERS} & names:
         unread = [column for name, column in found.items() if name in _TEXTS and name not in names]
-        rows = [row.cells for row in islice(source.peeked(), 100) if isinstance(row, Record)]
+        rows = [row.cells for row in islice(source.peeked(), 100)]
         texts = {c for c in unread for row in rows if not _is_judgment(row.get(c) or 0)}
         names |= {apart(column) for column in texts}
     if not found.keys() & _EXACT and len(found.keys() & names) > 1:
@@ -251,7 +249,7 @@ def check_columns(source: RecordSource) -> None:
             "Rename the one with the system's response to response, and one with the expected "
             "answer to reference."
         )
-        raise InputError(source.path.name, [Fault(problem, remedy, 1)])
+        raise source.refused(problem, remedy, 1)
     if expected := [
         column for name, column in found.items() if name in _ANSWERS and name not in names
     ]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from study.errors import Fault, InputError
 from study.importing.formats.scores import (
     IDENTIFIERS,
     OPTIONAL,
@@ -14,7 +13,7 @@ from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.words_ahead import ScoredCell
+from study.importing.readers.written_values import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 from study.text import MARK, quoted_names
 
@@ -50,35 +49,31 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
     keys = options.constructs
     measures = [measured(column, keys) for column in source.head.columns]
     if not any(measures):
-        fault = Fault(
+        raise source.refused(
             f"no column is a construct. There are: {quoted_names(source.head.columns)}. The "
             f"constructs are: {', '.join(keys)}.",
             "Name the columns QR or anna:QR, for example.",
         )
-        raise InputError(source.path.name, [fault])
     reader = Reader(source, fields, reserved=lambda c: c == MARK or measured(c, keys) is not None)
     unnamed = any(pair is not None and pair[0] is None for pair in measures)
     if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
     if options.scorer is not None and not unnamed:
-        fault = Fault(
+        raise source.refused(
             f"the columns name their scorers; the option is --scorer {options.scorer}.",
             "Leave the option out, or rename the columns.",
         )
-        raise InputError(source.path.name, [fault])
     if not has(fields, source.head.columns, "response_id"):
         reader.require("query_id")
 
-    def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), fields, reserved=reader.reserved):
-            if isinstance(cells, RecordCells):
-                row_scorer = options.scorer_of(cells)
-                for column in cells.columns:
-                    if (pair := measured(column, keys)) is not None:
-                        cell = cells.cell(column)
-                        yield ScoredCell(pair[0] or row_scorer, pair[1], cell, cells.number)
+    def scored(cells: RecordCells) -> Iterator[ScoredCell]:
+        row_scorer = options.scorer_of(cells)
+        for column in cells.columns:
+            if (pair := measured(column, keys)) is not None:
+                cell = cells.cell(column)
+                yield ScoredCell(pair[0] or row_scorer, pair[1], cell, cells.number)
 
-    words = options.read_values(reader, judged_cells)
+    words = options.read_values(reader, scored)
 
     def rows_of(cells: RecordCells) -> Rows:
         row_scorer = options.scorer_of(cells)

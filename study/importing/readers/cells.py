@@ -2,11 +2,13 @@
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from io import StringIO
 from itertools import pairwise
 from typing import Any
 
+from study.errors import Fault
 from study.importing.import_report import ImportReport
 from study.importing.readers.json_text import DuplicateNameError, loaded
 from study.text import abbreviate, shorten
@@ -19,7 +21,9 @@ KEY_AS_NUMBER = "ids written as numbers taken as text"
 
 _AS_JSON = 'Write it as a JSON array: ["one", "two"].'
 
-_MISSING = {"nan", "na", "n/a", "null", "none", "<na>"}
+NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
+"""Words for no value, which are counted together."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _RATIO = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+(?:[.,]\d+)?)", re.ASCII)
@@ -64,7 +68,7 @@ def _number_of(
     cell: str, report: ImportReport, *, typed: bool, decimal_comma: bool
 ) -> float | None:
     text = cell.strip()
-    if not text or text.casefold() in _MISSING:
+    if not text or text.casefold() in NO_VALUE:
         report.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
         return None
     if _NUMBER.fullmatch(text):
@@ -236,3 +240,38 @@ def _finite(value: float, cell: Any) -> float:
         problem = f"{shorten(str(cell))} is not a finite number."
         raise CellError(problem, "Leave the cell empty if missing.")
     return value
+
+
+# So many lines may stand above the header.
+_MOST_LINES = 12
+
+
+def title_above(rows: Sequence[tuple[int, Sequence[Any]]]) -> Fault | None:
+    """The fault of a table whose first line is a title: one cell, above a row of several names.
+
+    `rows` are the first rows with their numbers, blank ones too.
+    """
+    filled = [
+        (number, [cell for cell in row if cell is not None and str(cell).strip()])
+        for number, row in rows
+    ]
+    filled = [(number, cells) for number, cells in filled if cells]
+    if len(filled) < 3 or len(filled[0][1]) != 1:
+        return None
+    width = max(len(cells) for _, cells in filled)
+    if width < 2:
+        return None
+    for number, cells in filled[1:_MOST_LINES]:
+        if len(cells) != width:
+            continue
+        names = [str(cell).strip() for cell in cells]
+        if any(map(looks_like_number, names)) or len(set(names)) < len(names):
+            return None
+        line = filled[0][0]
+        return Fault(
+            f"{abbreviate(str(filled[0][1][0]))} looks like a title; row {number} looks like the "
+            f"header: {', '.join(map(abbreviate, names[:5]))}.",
+            f"Delete the rows above row {number}.",
+            line,
+        )
+    return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from study.importing.readers.cells import (
+    NO_VALUE,
     CellError,
     is_number,
     looks_like_number,
@@ -13,7 +14,6 @@ from study.importing.readers.cells import (
 )
 from study.importing.readers.judgment_cells import judgment_in
 from study.importing.readers.value_words import (
-    NO_VALUE,
     NONE,
     Declaration,
     Vocabulary,

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TextIO
 
 from study.errors import Fault, InputError
-from study.importing.readers.cells import looks_like_number
+from study.importing.readers.cells import looks_like_number, title_above
 from study.importing.readers.input_file import InputFile, Record, decoding, open_text
-from study.importing.readers.title_lines import title_above
 from study.text import abbreviate
 
 SEMICOLON = "semicolons as delimiter"
@@ -111,10 +110,7 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
         if reader.line_num > number and COUNTED not in source.report.notes:
             source.report.notes.append(COUNTED)
     if not rows:
-        raise InputError(
-            source.path.name,
-            [Fault("the file has a header and no rows.", "Save it again with its rows.")],
-        )
+        raise source.refused("the file has a header and no rows.", "Save it again with its rows.")
 
 
 def _stated(stream: TextIO) -> str | None:
@@ -139,13 +135,12 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
         raise InputError(source.path.name, [_unquoted(1, str(error))]) from None
     columns = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
     if _without_names(columns):
-        fault = Fault(
+        raise source.refused(
             f"the first line has values ({', '.join(map(abbreviate, columns[:3]))}) in place of "
             "names of columns.",
             "Add a line with the names above it, such as human,llm.",
             1,
         )
-        raise InputError(source.path.name, [fault])
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         second = next(reader, [])
@@ -163,8 +158,7 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
         ]
         raise InputError(source.path.name, faults)
     if not names:
-        fault = Fault("the first line is blank; it must name the columns.", "Remove it.", 1)
-        raise InputError(source.path.name, [fault])
+        raise source.refused("the first line is blank; it must name the columns.", "Remove it.", 1)
     return tuple(columns)
 
 

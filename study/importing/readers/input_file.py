@@ -36,6 +36,10 @@ class InputFile:
     report: ImportReport = field(default_factory=ImportReport)
     advance: Advance = unseen
 
+    def refused(self, problem: str, remedy: str = "", row: int | None = None) -> InputError:
+        """Return the error of the file where it has one fault alone."""
+        return InputError(self.path.name, [Fault(problem, remedy, row)])
+
     @cached_property
     def sha256(self) -> str:
         """Digest of the file's bytes, in hexadecimal."""

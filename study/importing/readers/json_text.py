@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from study.errors import Fault, InputError
+from study.errors import Fault
 from study.importing.readers.input_file import Form, InputFile, Record, decoding, open_text
 from study.text import abbreviate
 
@@ -75,9 +75,9 @@ def document(source: InputFile) -> Any:
                 f"{source.size}): {error.msg}, begun at line {error.lineno}, column {error.colno}."
             )
         remedy = "The file is cut off; copy or export it again." if cut else "Repair that place."
-        raise InputError(source.path.name, [Fault(problem, remedy)]) from None
+        raise source.refused(problem, remedy) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(source.path.name, [Fault(*_unreadable(error))]) from None
+        raise source.refused(*_unreadable(error)) from None
 
 
 def rows_within(document: Any) -> str | None:
@@ -115,8 +115,7 @@ def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator
     if ITEMS not in source.report.notes:
         source.report.notes.append(ITEMS)
     if not items:
-        fault = Fault("the JSON array is empty.", "Save it again with its items.")
-        raise InputError(source.path.name, [fault])
+        raise source.refused("the JSON array is empty.", "Save it again with its items.")
     for number, item in enumerate(items, start=1):
         yield _record(number, item, name)
         if number % 500 == 0:

@@ -1,9 +1,13 @@
-"""Cells with a judgment in another form than a number or word: JSON, Score: 3, 4/5, 80%."""
+"""Cells with a judgment in another form than a number or word: JSON, Score: 3, 4/5, 80%;
+and the faults that many cells of a column share.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
+from study.errors import Fault
 from study.importing.readers.cells import CellError, ratio_or_percentage
 from study.importing.readers.json_text import DuplicateNameError, loaded
 from study.text import abbreviate
@@ -157,3 +161,26 @@ def out_of(text: str, scale: Ranged | None) -> float | None:
     if parts[1] == "%":
         return {100.0: number, 1.0: number / 100}.get(float(scale.max))
     return number if float(parts[1].replace(",", ".")) == scale.max else None
+
+
+_COMMA = re.compile(r"Write \S+ if a decimal number is meant\.")
+
+
+def reported_once(faults: Sequence[Fault], source: str) -> list[Fault]:
+    """Return the faults, with one in place of all decimal commas, and one for all JSON objects.
+
+    `source` is the name of the file.
+    """
+    commas = (
+        f"If the comma is the decimal sign, write a point; in pandas: pd.read_csv({source!r}, "
+        f"decimal=',').to_csv({source!r}, index=False)."
+    )
+    rest = list(faults)
+    for pattern, remedy in ((_COMMA, commas), (re.compile(re.escape(IN_COLUMNS)), IN_COLUMNS)):
+        same = [fault for fault in rest if pattern.fullmatch(fault.remedy)]
+        if len(same) > 1:
+            problem = f"{same[0].problem} So are {len(same) - 1:,} further cells."
+            place = rest.index(same[0])
+            rest = [fault for fault in rest if fault not in same]
+            rest.insert(place, replace(same[0], problem=problem, remedy=remedy))
+    return rest

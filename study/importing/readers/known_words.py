@@ -1,4 +1,9 @@
-"""The well-known words for judgments, as lists that `value_words` reads."""
+"""Words with a known number: lists of words for judgments, words that bring their number along
+("4 - good", "good (4)", "4 stars", ★★★★☆), and letters as school grades, of which A is the best.
+"""
+
+import re
+from collections.abc import Collection, Iterable
 
 # From the lowest to the highest; a comma separates words of one value. Of the lists that contain
 # the words of a column the shortest is used, and of equally long ones the first.
@@ -206,3 +211,120 @@ rating, no judgment, no judgement, none, null, nil, nan, missing, pending, tbd, 
 weiß nicht, weiss nicht, unklar, unsicher, keine angabe, k.a, k. a, no sé, je ne sais pas, non
 so
 """
+
+
+# A number, a sign, and a name that begins with a letter.
+_NUMBER_FIRST = re.compile(
+    r"\(?(?P<number>[+-]?\d{1,3})\)?\s*(?:[-–—:=).|]\s*|\s?\(|(?<=\))\s*)"
+    r"(?P<name>[^\W\d].*?)\)?",
+    re.DOTALL,
+)
+_NUMBER_LAST = re.compile(
+    r"(?P<name>[^\W\d].*?)\s*(?:\(\s*(?P<number>[+-]?\d{1,3})\s*\)|(?:\s[-–—]\s|[:=]\s*)(?P<last>\d{1,3}))",
+    re.DOTALL,
+)
+_STARS_IN_WORDS = re.compile(
+    r"(?P<number>\d{1,2})[\s-]*(?:stars?|sterne?|étoiles?|estrellas?|estrelas?|stelle?|stella|⭐|★)",
+    re.IGNORECASE,
+)
+_STARS = re.compile(r"(?:[⭐🌟★][\ufe0f\s]*)*(?:[☆✩][\ufe0f\s]*)*")
+_FULL_STAR = re.compile("[⭐🌟★]")
+
+#: More points are no scale that people read as words.
+MOST_POINTS = 11
+# A longer text is a remark.
+_LONG = 60
+
+
+def numbers_in(words: Iterable[str]) -> dict[str, float] | None:
+    """Return the number in each of these words; None where one has none, or they contradict.
+
+    One number has one name, and one name one number, apart from capital letters; stars are counted.
+    """
+    found: dict[str, float] = {}
+    name_of: dict[float, str] = {}
+    number_of: dict[str, float] = {}
+    for word in words:
+        parts = _stars(word) or _named(word)
+        if parts is None:
+            return None
+        number, name = parts
+        if name and (
+            name_of.setdefault(number, name) != name or number_of.setdefault(name, number) != number
+        ):
+            return None
+        found[word] = number
+    return found if found and len(set(found.values())) <= MOST_POINTS else None
+
+
+def _stars(word: str) -> tuple[float, str] | None:
+    text = word.strip()
+    if match := _STARS_IN_WORDS.fullmatch(text):
+        return float(match["number"]), ""
+    if text and _STARS.fullmatch(text):
+        return float(len(_FULL_STAR.findall(text))), ""
+    return None
+
+
+def _named(word: str) -> tuple[float, str] | None:
+    text = word.strip()
+    if len(text) > _LONG:
+        return None
+    if match := _NUMBER_FIRST.fullmatch(text):
+        return float(match["number"]), _name(match["name"])
+    if match := _NUMBER_LAST.fullmatch(text):
+        return float(match["number"] or match["last"]), _name(match["name"])
+    return None
+
+
+def _name(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!)")
+
+
+_POINTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "f": 0.0}
+_SIGNS = {"+": 0.3, "-": -0.3}
+_FURTHER = {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0, "f": 0.0}
+# With fewer letters F may be false, or female.
+_FEWEST = 3
+
+
+def grade_number(grade: str) -> float:
+    """Return the points of a grade as they are averaged in schools: A 4, B+ 3.3, F 0.
+
+    Raises
+    ------
+    KeyError
+        It is no grade.
+    """
+    letter, sign = grade[:1].casefold(), grade[1:]
+    return round(_POINTS[letter] + (_SIGNS[sign] if sign else 0), 1)
+
+
+def school_grades(words: Collection[str]) -> dict[str, float] | None:
+    """Return the points of folded words that can only be school grades; None for others.
+
+    A, B, C and D alone may also be the answers to a question; an F without E, or a + or - behind a
+    letter, is what answers do not have.
+    """
+    try:
+        points = {word: grade_number(word) for word in words}
+    except KeyError:
+        return None
+    letters = {word[0] for word in points}
+    signed = any(len(word) > 1 for word in points)
+    return points if signed or ("f" in letters and len(letters) >= _FEWEST) else None
+
+
+def with_plain_letters(grades: Collection[str]) -> tuple[tuple[str, float], ...]:
+    """Return these grades and A, B, C, D and F with their points, from the lowest."""
+    shown = sorted({*"FDCBA", *(grade.upper() for grade in grades)}, key=grade_number)
+    return tuple((grade, grade_number(grade)) for grade in shown)
+
+
+def likely_grades(words: Iterable[str]) -> dict[str, float]:
+    """Return points of letters from A on in case that they are grades; nothing for other words."""
+    letters = set(words)
+    if len(letters) < _FEWEST or not letters <= _FURTHER.keys():
+        return {}
+    points = _FURTHER if "e" in letters else _POINTS
+    return {letter: points[letter] for letter in letters}

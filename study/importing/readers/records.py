@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from study.errors import Fault, InputError, StudyError, nearest
-from study.importing.import_report import UNKNOWN_COLUMN, ImportReport
+from study.importing.import_report import UNKNOWN_COLUMN
 from study.importing.readers import cells, delimited
 from study.importing.readers.cells import CellError
 from study.importing.readers.column_layout import (
@@ -20,7 +20,13 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.importing.readers.written_values import IN_ONE_WAY, NUMBERS, JudgedValue, ValueRules
+from study.importing.readers.written_values import (
+    IN_ONE_WAY,
+    NUMBERS,
+    Group,
+    JudgedValue,
+    ValueRules,
+)
 from study.importing.score_columns.words import KINDS as WORDS_FOR_KINDS
 from study.text import MARK, abbreviate, unescape_formula
 
@@ -36,55 +42,6 @@ if TYPE_CHECKING:
     )
 
 
-@dataclass
-class ReadOptions:
-    """How the cells of a file are parsed, and what was reported about them."""
-
-    report: ImportReport
-    fields: Fields
-    typed: bool
-    """Whether cells have types, as in JSON and Parquet, or are all text."""
-    decimal_comma: bool
-    escaped: bool
-    """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
-    reported: set[tuple[str, ...]] = field(default_factory=set)
-    """What is reported only once for a file, and was."""
-    unknown_kinds: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    """Column and word of kinds of scorers that are none, with their rows."""
-    values: ValueRules = field(default_factory=ValueRules)
-    _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
-    """Column to the signs of its decimal numbers, where both are understood."""
-
-    def note_decimal_sign(self, column: str, cell: Any) -> None:
-        """Note which decimal sign a cell of numbers has."""
-        if self.decimal_comma and isinstance(cell, str):
-            signs = {sign for sign in ",." if sign in cell}
-            if signs:
-                self._decimal_signs.setdefault(column, set()).update(signs)
-
-    def faults_of_kinds(self) -> Iterator[Fault]:
-        """Yield a fault for each word that names no kind of scorer."""
-        for (column, word), rows in self.unknown_kinds.items():
-            others = f", and in {len(rows) - 1:,} more rows" if len(rows) > 1 else ""
-            yield Fault(
-                f"{abbreviate(word)} is not a kind of scorer{others}.",
-                f"{nearest(word, KINDS)} Write one of {', '.join(KINDS)} in its place, or declare "
-                "each such scorer: --kind SCORER=KIND.".strip(),
-                rows[0],
-                column,
-            )
-        self.unknown_kinds.clear()
-
-    def mixed_decimals(self) -> Iterator[str]:
-        """Yield a warning for each column with decimal commas and decimal points."""
-        for column, signs in self._decimal_signs.items():
-            if len(signs) > 1:
-                yield (
-                    f"the column {abbreviate(column)} has decimal commas and decimal points; "
-                    "check that none of them separates thousands."
-                )
-
-
 KINDS = ("human", "adjudicated", "judge", "metric")
 """`study.types.ScorerKind`, which a test compares."""
 KINDS_IN_ANOTHER_CASE = "kinds of scorers with capital letters or spaces around them"
@@ -95,13 +52,13 @@ T = TypeVar("T")
 class RecordCells:
     """One record, read by field; its faults are collected until its row is created."""
 
-    __slots__ = ("_faults", "_layout", "_options", "_record", "_suppressed", "number")
+    __slots__ = ("_faults", "_layout", "_reader", "_record", "_suppressed", "number")
 
-    def __init__(self, record: Record, layout: ColumnLayout, options: ReadOptions) -> None:
+    def __init__(self, record: Record, layout: ColumnLayout, reader: Reader) -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
-        self._options = options
+        self._reader = reader
         self._faults: list[Fault] = []
         self._suppressed: set[str] = set()
 
@@ -131,9 +88,9 @@ class RecordCells:
         if column is None:
             return None
         cell = self._record[column]
-        if type(cell) is str and not self._options.escaped:
+        if type(cell) is str and not self._reader.escaped:
             return cell or None  # nearly every cell of a table of scores
-        return self._parsed_column(column, lambda raw: cells.key(raw, self._options.report))
+        return self._parsed_column(column, lambda raw: cells.key(raw, self._reader.report))
 
     def kind(self, name: str) -> str | None:
         """Read a kind of scorer; capital letters do not matter, and llm or ai is a judge."""
@@ -145,7 +102,7 @@ class RecordCells:
             return cell
         folded = cell.strip().casefold()
         rule = KINDS_IN_ANOTHER_CASE if folded == known else f"{folded} read as the kind {known}"
-        self._options.report.rules[rule] += 1
+        self._reader.report.rules[rule] += 1
         return known
 
     def text(self, name: str) -> str | None:
@@ -168,58 +125,56 @@ class RecordCells:
     def value(self, name: str) -> float | None:
         """Read a number; a missing one is counted."""
         column = self._layout.columns.get(name)
-        return None if column is None else self.value_of(column)
+        if column is None:
+            return None
+        self._reader.note_decimal_sign(column, self._record[column])
+        return self._parsed_column(column, self._number, escaped=False)
 
     def required_value(self) -> float | None:
         """Read the field `value`; a record without one needs a missing_reason."""
         self._require_value()
         return self.value("value")
 
-    def required_score(self, group: Hashable) -> JudgedValue:
+    def required_score(self, group: Group) -> JudgedValue:
         """Read the field `value` as `score` does; a record without one needs a missing_reason."""
         self._require_value()
         column = self._layout.columns.get("value")
         return JudgedValue() if column is None else self.score(column, group)
 
-    def score(self, column: str, group: Hashable) -> JudgedValue:
+    def score(self, column: str, group: Group) -> JudgedValue:
         """Read a number, a word with a known value, or the judgment in a judge's JSON.
 
         The values of a `group`, a scorer on a construct, are written in one way: in numbers or in
         words of one vocabulary. A JSON object without the column has no value.
         """
         if column not in self._record:
-            self._options.report.rules[cells.BLANKS] += 1
+            self._reader.report.rules[cells.BLANKS] += 1
             return JudgedValue()
         return self.judged(column, group, self._record[column])
 
-    def judged(self, column: str, group: Hashable, cell: Any) -> JudgedValue:
+    def judged(self, column: str, group: Group, cell: Any) -> JudgedValue:
         """Read the judgment in a cell as `score` does; `column` is reported as its place."""
-        options = self._options
+        reader = self._reader
         try:
-            found = options.values.read(cell, group, self.number, options.report)
+            found = reader.values.read(cell, group, self.number, reader.report)
         except CellError as error:
             self._faults.append(Fault(error.problem, error.remedy, self.number, column))
             return JudgedValue()
         if isinstance(found, JudgedValue):
             return found
-        options.note_decimal_sign(column, found.cell)
+        reader.note_decimal_sign(column, found.cell)
         value = self._parsed(column, found.cell, self._number)
         if value is None:
             return JudgedValue()
-        other = options.values.other_way(group, NUMBERS, self.number)
+        other = reader.values.other_way(group, NUMBERS, self.number)
         if other is not None:
             self.fault(f"{abbreviate(cell)} is among {other}.", IN_ONE_WAY, column)
         return JudgedValue(value)
 
     def _require_value(self) -> None:
         if "value" not in self._layout.columns and not self.has("missing_reason"):
-            names = self._options.fields["value"]
+            names = self._reader.fields["value"]
             self._faults.append(missing_column(names, self._record, self.number))
-
-    def value_of(self, column: str) -> float | None:
-        """Read the number in a column of any name."""
-        self._options.note_decimal_sign(column, self._record[column])
-        return self._parsed_column(column, self._number, escaped=False)
 
     def number_in(self, name: str, cell: Any) -> float | None:
         """Read a number inside a cell; `name` is reported as its place."""
@@ -227,7 +182,7 @@ class RecordCells:
 
     def key_in(self, name: str, cell: Any) -> str | None:
         """Read an id inside a cell; `name` is reported as its place."""
-        report = self._options.report
+        report = self._reader.report
         return self._parsed(name, cell, lambda value: cells.key(value, report))
 
     def whole_number(self, name: str) -> int | None:
@@ -267,7 +222,7 @@ class RecordCells:
 
     def left_out(self, content: str) -> None:
         """Count a part of the record that is not imported."""
-        self._options.report.left_out[content] += 1
+        self._reader.report.left_out[content] += 1
 
     def fault(self, problem: str, remedy: str, column: str | None = None) -> None:
         """Add a fault of the record."""
@@ -275,8 +230,8 @@ class RecordCells:
 
     def fault_once(self, problem: str, remedy: str, column: str | None = None) -> None:
         """Add a fault that many records may have; only the first of them reports it."""
-        if (problem, remedy) not in self._options.reported:
-            self._options.reported.add((problem, remedy))
+        if (problem, remedy) not in self._reader.reported:
+            self._reader.reported.add((problem, remedy))
             self.fault(problem, remedy, column)
 
     def suppress_missing(self, name: str) -> None:
@@ -314,7 +269,7 @@ class RecordCells:
                     continue
                 if detail["loc"] == ("scorer_kind",) and detail["type"] != "missing":
                     # The word may be in every row; the end of the file reports it once.
-                    rows = self._options.unknown_kinds.setdefault(
+                    rows = self._reader.unknown_kinds.setdefault(
                         (columns.get("scorer_kind", "scorer_kind"), str(detail["input"])), []
                     )
                     rows.append(self.number)
@@ -333,7 +288,7 @@ class RecordCells:
         name = place[0] if place else ""
         column = columns.get(name, name) or None
         if detail["type"] == "missing":
-            names = self._options.fields.get(name, (name,))
+            names = self._reader.fields.get(name, (name,))
             if name in columns:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
@@ -354,9 +309,9 @@ class RecordCells:
         return Fault(f"{problem}.", remedy, self.number, column)
 
     def _number(self, cell: Any) -> float | None:
-        options = self._options
+        reader = self._reader
         return cells.number(
-            cell, options.report, typed=options.typed, decimal_comma=options.decimal_comma
+            cell, reader.report, typed=reader.typed, decimal_comma=reader.decimal_comma
         )
 
     def _parsed_field(
@@ -369,7 +324,7 @@ class RecordCells:
         self, column: str, read: Callable[[Any], T], *, escaped: bool = True
     ) -> T | None:
         cell = self._record[column]
-        if escaped and self._options.escaped and isinstance(cell, str):
+        if escaped and self._reader.escaped and isinstance(cell, str):
             cell = unescape_formula(cell)
         return self._parsed(column, cell, read)
 
@@ -396,6 +351,14 @@ class Reader:
     """Whether the caller reads a column itself."""
     families: bool = False
     """Whether columns passage_1, ... and attribute.NAME are read."""
+    values: ValueRules = field(default_factory=ValueRules)
+    """How cells with values are read."""
+    reported: set[tuple[str, ...]] = field(default_factory=set)
+    """What is reported only once for a file, and was."""
+    unknown_kinds: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """Column and word of kinds of scorers that are none, with their rows."""
+    _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
+    """Column to the signs of its decimal numbers, where both are understood."""
     _layouts: dict[tuple[str, ...], ColumnLayout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -406,13 +369,12 @@ class Reader:
                 "the table `scores` of the same export, which has those that count."
             )
         text = self.source.form == "delimited"
-        self.options = ReadOptions(
-            self.source.report,
-            self.fields,
-            typed=not text,
-            decimal_comma=text and delimited.delimiter(self.source) != ",",
-            escaped=text and MARK in self.source.head.columns,
-        )
+        self.report = self.source.report
+        self.typed = not text
+        """Whether cells have types, as in JSON and Parquet, or are all text."""
+        self.decimal_comma = text and delimited.delimiter(self.source) != ","
+        self.escaped = text and MARK in self.source.head.columns
+        """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
 
     def __iter__(self) -> Iterator[RecordCells | Fault]:
         return self.read(self.source.records())
@@ -441,8 +403,8 @@ class Reader:
             cells = self.cells(record)
             yield cells
             yield from cells.remaining_faults()
-        yield from self.options.faults_of_kinds()
-        self.source.report.warnings += self.options.mixed_decimals()
+        yield from self.faults_of_kinds()
+        self.report.warnings += self.mixed_decimals()
 
     def cells(self, record: Record) -> RecordCells:
         """Return a record's cells, to be read by field."""
@@ -452,12 +414,12 @@ class Reader:
             layout = layout_of(columns, self.fields, self.reserved, families=self.families)
             self._layouts[columns] = layout
             for column in layout.in_another_case:
-                if ("case", column) not in self.options.reported:
-                    self.options.reported.add(("case", column))
-                    self.source.report.rules[IN_ANOTHER_CASE] += 1
+                if ("case", column) not in self.reported:
+                    self.reported.add(("case", column))
+                    self.report.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
-            self.source.report.left_out[f"{UNKNOWN_COLUMN}{abbreviate(name)}"] += 1
-        return RecordCells(record, layout, self.options)
+            self.report.left_out[f"{UNKNOWN_COLUMN}{abbreviate(name)}"] += 1
+        return RecordCells(record, layout, self)
 
     def require(self, *names: str, instead: str = "") -> None:
         """Refuse a table whose header lacks a column; JSON objects are checked one by one.
@@ -476,3 +438,32 @@ class Reader:
             faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
             if faults:
                 raise InputError(self.source.path.name, faults)
+
+    def note_decimal_sign(self, column: str, cell: Any) -> None:
+        """Note which decimal sign a cell of numbers has."""
+        if self.decimal_comma and isinstance(cell, str):
+            signs = {sign for sign in ",." if sign in cell}
+            if signs:
+                self._decimal_signs.setdefault(column, set()).update(signs)
+
+    def faults_of_kinds(self) -> Iterator[Fault]:
+        """Yield a fault for each word that names no kind of scorer."""
+        for (column, word), rows in self.unknown_kinds.items():
+            others = f", and in {len(rows) - 1:,} more rows" if len(rows) > 1 else ""
+            yield Fault(
+                f"{abbreviate(word)} is not a kind of scorer{others}.",
+                f"{nearest(word, KINDS)} Write one of {', '.join(KINDS)} in its place, or declare "
+                "each such scorer: --kind SCORER=KIND.".strip(),
+                rows[0],
+                column,
+            )
+        self.unknown_kinds.clear()
+
+    def mixed_decimals(self) -> Iterator[str]:
+        """Yield a warning for each column with decimal commas and decimal points."""
+        for column, signs in self._decimal_signs.items():
+            if len(signs) > 1:
+                yield (
+                    f"the column {abbreviate(column)} has decimal commas and decimal points; "
+                    "check that none of them separates thousands."
+                )

@@ -1,13 +1,28 @@
-"""A file whose form is detected from its first bytes, read as records with their row numbers."""
+"""A file whose form is detected from its first bytes, read as records with their row numbers; and
+a file as a table, in which inner objects are columns.
+"""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError
-from study.importing.readers import delimited, json_text, parquet, workbook
-from study.importing.readers.input_file import BOM, Form, InputFile, Record, not_text
+from study.importing.readers import delimited, json_text, workbook
+from study.importing.readers.input_file import (
+    BOM,
+    Advance,
+    Form,
+    InputFile,
+    Record,
+    not_text,
+    unseen,
+)
+from study.pyarrow_extra import load_pyarrow
+from study.text import shorten
 
 # A key without a value is left out of an object by many programs: so many tell the columns.
 _HEAD_RECORDS = 1000
@@ -29,7 +44,7 @@ class RecordSource(InputFile):
         if not self.path.is_file():
             remedy = "Give a file." if self.path.is_dir() else "Check the path."
             kind = "is a folder" if self.path.is_dir() else "does not exist"
-            raise InputError(self.path.name, [Fault(f"{self.path} {kind}.", remedy)])
+            raise self.refused(f"{self.path} {kind}.", remedy)
         with self.path.open("rb") as stream:
             head = stream.read(4096)
         if head.startswith(b"PAR1"):
@@ -51,14 +66,14 @@ class RecordSource(InputFile):
         return json_text.document(self) if self.form == "json document" else None
 
     @cached_property
-    def head(self) -> "Head":
+    def head(self) -> Head:
         """Columns and first record, for recognising the file.
 
         The columns of JSON are the keys of its first records."""
         if self.form == "json document" and isinstance(self.document, dict):
             return Head(self.form, tuple(self.document), self.document)
         names = (
-            parquet.header(self) if self.form == "parquet"
+            _parquet_columns(self) if self.form == "parquet"
             else delimited.header(self) if self.form == "delimited"
             else workbook.header(self) if self.form == "workbook"
             else ()
@@ -66,7 +81,7 @@ class RecordSource(InputFile):
         faults: list[Fault] = []
         first: dict[str, Any] | None = None
         columns = dict.fromkeys(names)
-        for place, record in enumerate(self.peeked()):
+        for place, record in enumerate(self._begun()):
             if first is not None and (names or place >= _HEAD_RECORDS):
                 break
             if isinstance(record, Fault):
@@ -78,8 +93,11 @@ class RecordSource(InputFile):
             raise InputError(self.path.name, faults, self.report.notes)
         return Head(self.form, tuple(columns), first or {})
 
-    def peeked(self) -> Iterator[Record | Fault]:
-        """Read the beginning of the file without counting anything."""
+    def peeked(self) -> Iterator[Record]:
+        """Read the file without counting anything, and without its unreadable rows."""
+        return (record for record in self._begun() if isinstance(record, Record))
+
+    def _begun(self) -> Iterator[Record | Fault]:
         if self.form == "delimited":
             return delimited.records(InputFile(self.path))
         if self.form == "workbook":
@@ -93,7 +111,7 @@ class RecordSource(InputFile):
         if self.form == "delimited":
             return delimited.records(self)
         if self.form == "parquet":
-            return parquet.records(self)
+            return _parquet_records(self)
         if self.form == "workbook":
             return workbook.records(self)
         if self.form == "json lines":
@@ -109,3 +127,118 @@ class Head(NamedTuple):
     columns: tuple[str, ...]
     first: dict[str, Any]
     """The first record, or a JSON document that is one object; empty where unknown."""
+
+
+COUNTED_FROM_1 = "Rows of a Parquet file are counted from 1."
+
+_PARQUET_ROWS = 500
+
+
+def _parquet_columns(source: InputFile) -> tuple[str, ...]:
+    return tuple(_opened(source).schema_arrow.names)
+
+
+def _parquet_records(source: InputFile) -> Iterator[Record | Fault]:
+    """The rows of a Parquet file, read in batches; lists stay lists, missing cells are None."""
+    if COUNTED_FROM_1 not in source.report.notes:
+        source.report.notes.append(COUNTED_FROM_1)
+    pa = load_pyarrow()
+    file = _opened(source)
+    columns = file.schema_arrow.names
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise source.refused(f"the column {twice[0]!r} occurs twice.", "Rename one of them.")
+    number, total = 0, file.metadata.num_rows
+    if total == 0:
+        raise source.refused("the file has columns and no rows.", "Save it again with its rows.")
+    batches = file.iter_batches(batch_size=_PARQUET_ROWS)
+    while True:
+        try:
+            batch = next(batches, None)
+            rows = [] if batch is None else batch.to_pylist()
+        except UnicodeDecodeError:
+            problem = f"a text in the rows after {number} is not UTF-8."
+            raise source.refused(problem, "Write it again from text that is.") from None
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            raise _unreadable(source, error, number) from None
+        if batch is None:
+            return
+        for cells in rows:
+            number += 1
+            yield Record(number, cells)
+        source.advance(number, total)
+
+
+def _opened(source: InputFile) -> Any:
+    pa = load_pyarrow()
+    try:
+        return pa.parquet.ParquetFile(source.path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(source, error) from None
+
+
+def _unreadable(source: InputFile, error: Exception, number: int | None = None) -> InputError:
+    first = shorten(str(error).partition("\n")[0], 200)
+    where = "" if number is None else f" after row {number}"
+    return source.refused(
+        f"the Parquet file can't be read{where}: {first}",
+        "It may be cut off or damaged; copy or write it again.",
+    )
+
+
+_LEVELS = 2
+
+
+def table_source(path: Path | str, advance: Advance = unseen) -> RecordSource:
+    """A file as a table: objects inside of rows become columns, such as judge.label."""
+    return FlatSource(Path(path), advance=advance)
+
+
+@dataclass(frozen=True)
+class FlatSource(RecordSource):
+    """A file in whose rows objects are replaced by their values, to a depth of two."""
+
+    @cached_property
+    def head(self) -> Head:
+        """Columns and first record, with inner names behind a point."""
+        plain = super().head
+        if plain.form not in ("json lines", "json document", "parquet"):
+            return plain
+        if plain.form == "json document" and isinstance(self.document, dict):
+            return plain
+        columns: dict[str, None] = {}
+        for place, record in enumerate(self.peeked()):
+            if place >= 1000:
+                break
+            columns.update(dict.fromkeys(record.cells))
+        # In the order of the file, with the parts of an object where the object stands.
+        order = {name: place for place, name in enumerate(plain.columns)}
+        outer = {name: order.get(name, order.get(name.split(".")[0], -1)) for name in columns}
+        names = tuple(sorted(columns, key=lambda name: outer[name]))
+        return Head(plain.form, names or plain.columns, flat(plain.first))
+
+    def _begun(self) -> Iterator[Record | Fault]:
+        return map(_flat_record, super()._begun())
+
+    def records(self) -> Iterator[Record | Fault]:
+        """Read the file from its beginning, with a fault in the place of each unreadable row."""
+        return map(_flat_record, super().records())
+
+
+def flat(cells: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
+    """The cells of a row with the values of inner objects in their place: judge.label."""
+    if not any(isinstance(cell, dict) for cell in cells.values()):
+        return dict(cells)
+    result: dict[str, Any] = {}
+    for name, cell in cells.items():
+        if isinstance(cell, dict) and cell and levels:
+            inner = flat({str(key): value for key, value in cell.items()}, levels - 1)
+            for key, value in inner.items():
+                result.setdefault(f"{name}.{key}", value)
+        else:
+            result[name] = cell
+    return result
+
+
+def _flat_record(record: Record | Fault) -> Record | Fault:
+    return Record(record.number, flat(record.cells)) if isinstance(record, Record) else record

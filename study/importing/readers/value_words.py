@@ -13,17 +13,19 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from study.importing.readers.cells import looks_like_number
-from study.importing.readers.known_words import WORDS_BY_VALUE, WORDS_FOR_MISSING
-from study.importing.readers.numbered_words import numbers_in
-from study.importing.readers.school_grades import likely_grades, school_grades, with_plain_letters
+from study.importing.readers.cells import NO_VALUE, looks_like_number
+from study.importing.readers.known_words import (
+    WORDS_BY_VALUE,
+    WORDS_FOR_MISSING,
+    likely_grades,
+    numbers_in,
+    school_grades,
+    with_plain_letters,
+)
 from study.text import quoted_names, shell_word
 
 # What a cell may hold alone in place of a value.
 _SIGNS_FOR_MISSING = {"-", "--", "---", "–", "—", "?", "??", "???", ".", "...", "…", "*", "/", "🤷"}
-
-#: Words that are counted together, as for any number; `cells` has the same.
-NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
 
 NONE = "none"
 """A word for missing, unless it is a level or a category among the other words."""

@@ -1,7 +1,5 @@
 """Excel workbooks (.xlsx): the rows of the first sheet that has a table."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from datetime import date, datetime, time
@@ -13,8 +11,8 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from study.errors import Fault, InputError, StudyError
+from study.importing.readers.cells import title_above
 from study.importing.readers.input_file import InputFile, Record
-from study.importing.readers.title_lines import title_above
 from study.text import abbreviate, quoted_names, shorten
 
 BLANK_ROWS = "blank rows skipped"
@@ -167,7 +165,7 @@ def _chosen(path: Path, values: Any, formulas: Any) -> Sheet:
 def _is_summary(rows: list[tuple[int, list[Any]]]) -> bool:
     """Whether a sheet has neither scores whose scorers are evident nor responses."""
     # Recognition reads workbooks by this module.
-    recognition = import_module("study.importing.score_columns.summary_sheets")
+    recognition = import_module("study.importing.score_columns.recognition")
     filled = [row for _, row in rows if any(cell is not None for cell in row)]
     return bool(recognition.is_summary(filled[:_SHOWN]))
 

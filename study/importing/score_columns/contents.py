@@ -1,21 +1,18 @@
 """What the columns of a table contain: numbers, words of judgments, texts or nothing."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from study.errors import Fault
 from study.importing.import_report import ImportReport
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
 from study.importing.readers.input_file import Record
-from study.importing.readers.judgment_cells import is_object, judgment_in
+from study.importing.readers.judgment_cells import is_object, judgment_in, score_fields
 from study.importing.readers.value_words import Vocabulary, folded_word, is_missing, vocabulary_of
-from study.text import shorten
+from study.text import quoted_names, shorten
 
 ROWS = 200
 """Rows whose cells decide what a column contains."""
@@ -134,12 +131,10 @@ class ColumnContent:
         return "numbers" if self.numbers else "blank"
 
 
-def contents_of(
-    records: Iterable[Record | Fault], columns: Sequence[str]
-) -> dict[str, ColumnContent]:
+def contents_of(records: Iterable[Record], columns: Sequence[str]) -> dict[str, ColumnContent]:
     """What each column contains, as far as the first rows show."""
     contents = {column: ColumnContent() for column in columns}
-    for record in islice((r for r in records if isinstance(r, Record)), ROWS):
+    for record in islice(records, ROWS):
         for column, cell in record.cells.items():
             content = contents.setdefault(column, ColumnContent())
             if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN)
@@ -203,3 +198,50 @@ def _number(cell: Any) -> float | None:
         return number(cell, ImportReport(), typed=True, decimal_comma=True)
     except CellError:
         return None
+
+
+def several_in_objects(
+    columns: Sequence[str], contents: Mapping[str, ColumnContent]
+) -> tuple[str, str] | None:
+    """Return the problem and the remedy of columns whose objects have several scores."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        cells = contents[column].cells
+        fields = score_fields(cells[0][1]) if cells and not contents[column].in_objects else []
+        if len(fields) > 1:
+            found[column] = fields
+    if not found:
+        return None
+    fields = list(dict.fromkeys(field for of in found.values() for field in of))
+    which = "columns {} have" if len(found) > 1 else "column {} has"
+    return (
+        f"the {which.format(quoted_names(map(repr, found)))} JSON objects with several scores "
+        f"({quoted_names(fields)}).",
+        f"Write each into a separate column, such as {next(iter(found))}_{fields[0]}; in pandas: "
+        f"for column in {list(found)}: frame = frame.join(frame[column].map(json.loads)"
+        ".apply(pd.Series).add_prefix(f'{column}_')).drop(columns=column)",
+    )
+
+
+def lists_of_scores(column: str, content: ColumnContent) -> str | None:
+    """Return the problem of a column whose cells are lists of scores, with the remedy."""
+    if not content.in_lists:
+        return None
+    row, cell = content.cells[0]
+    as_text = isinstance(cell, str)
+    items = f"frame[{column!r}]{'.map(json.loads)' if as_text else ''}"
+    modules = "json, pandas" if as_text else "pandas"
+    return (
+        f"has lists, such as {shorten(str(cell))} in row {row}; write the score of each rater into "
+        f"a separate column, in pandas: import {modules}; frame = frame.drop(columns={column!r})"
+        f".join(pandas.DataFrame({items}.tolist()).add_prefix({column + '_'!r}))"
+    )
+
+
+def reading_of_answers(column: str) -> str:
+    """Return the line of Python that reads the scores of a judge's answers into a new column."""
+    return (
+        f"in Python: import judge, study; frame[{column + '_score'!r}] = "
+        "[judge.parse_answer(text, study.Scale(min=MIN, max=MAX)).value "
+        f"for text in frame[{column!r}]], with the ends of the scale in place of MIN and MAX"
+    )

@@ -1,15 +1,11 @@
 """What the names of a table's columns say: whose scores they have, on what, of which row."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import combining, normalize
 
 from study.importing.readers.column_layout import JOINED
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-from study.importing.score_columns.shared_parts import PartedColumns, shared_parts
 from study.importing.score_columns.words import (
     ABOUT_MEANS,
     CONSTRUCTS,
@@ -31,9 +27,6 @@ from study.importing.score_columns.words import (
     SUMMARIES,
     WHOLE_NAMES,
 )
-
-Pair = tuple[tuple[str, ...], tuple[str, ...]]
-"""Columns of judges and of raters, as COLUMN or CONSTRUCT=COLUMN."""
 
 _MODELS = LANGUAGE_MODELS | NUMBERED_MODELS
 _OF_SCORERS = OF_JUDGES | PERHAPS_OF_JUDGES | OF_PEOPLE | PERHAPS_OF_PEOPLE
@@ -288,81 +281,6 @@ def without_people(column: str) -> str:
     return "_".join(word for word in words(column) if word not in people)
 
 
-def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
-    """The columns with their constructs, if they have any; None where these are not clear."""
-    judge_parts, rater_parts = (
-        {construct_in_name(name).casefold() for name in names} for names in (judges, raters)
-    )
-    shared = (judge_parts & rater_parts) - {""}
-    if len(judge_parts) == 1 and judge_parts == rater_parts:
-        return tuple(judges), tuple(raters)
-    # One letter may also number judges and raters: judge_a, judge_b.
-    numbered = "" in judge_parts or all(len(rest) == 1 for rest in shared)
-    if judge_parts != rater_parts or numbered:
-        parted = by_shared_parts(judges, raters)
-        if parted is None:
-            return None if shared else (tuple(judges), tuple(raters))
-        return (parted.judges, parted.raters) if parted.clear and not parted.left else None
-    written = _written(judges)
-    return _with_constructs(judges, written), _with_constructs(raters, written)
-
-
-def shared_construct_pairs(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
-    """The columns of constructs that both judges and raters scored; None where there are none."""
-    kept = {construct_in_name(n).casefold() for n in judges} & {
-        construct_in_name(n).casefold() for n in raters
-    }
-    overall = "" in kept
-    kept = {rest for rest in kept if len(rest) > 1}
-    parted = by_shared_parts(judges, raters)
-    if not kept or (parted is not None and len(parted.left) < _left_out(judges, raters, kept)):
-        return (parted.judges, parted.raters) if parted is not None and parted.clear else None
-    both = [
-        [n for n in names if construct_in_name(n).casefold() in kept] for names in (judges, raters)
-    ]
-    pairs = by_construct(*both)
-    if pairs is None or not overall:
-        return pairs
-    # The scores that name no construct are a construct of their own, such as the overall one.
-    alone = (
-        tuple(f"{ONLY_CONSTRUCT}={n}" for n in names if not construct_in_name(n))
-        for names in (judges, raters)
-    )
-    written = _written(both[0])
-    judge_parts, rater_parts = (
-        (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
-    )
-    return judge_parts, rater_parts
-
-
-def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> int:
-    return sum(construct_in_name(name).casefold() not in kept for name in (*judges, *raters))
-
-
-def by_shared_parts(judges: Sequence[str], raters: Sequence[str]) -> PartedColumns | None:
-    """The columns by a first or last part that the names of judges and raters have in common."""
-    words_for_scorers = {
-        part for c in (*judges, *raters) for word in scorer_words(c) for part in word.split("_")
-    }
-    return shared_parts(judges, raters, _without_fillers, words_for_scorers)
-
-
-def _without_fillers(column: str) -> tuple[str, ...]:
-    found = ((word, folded(word)) for word in _written_words(column) if word)
-    return tuple(w for w, fold in found if fold not in FILLERS)
-
-
-def _written(columns: Sequence[str]) -> dict[str, str]:
-    """Constructs as they are written in the names of columns, by their names in lower case."""
-    return {
-        construct_in_name(name).casefold(): construct_in_name(name) for name in reversed(columns)
-    }
-
-
-def _with_constructs(columns: Sequence[str], written: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"{written[construct_in_name(name).casefold()]}={name}" for name in columns)
-
-
 def construct_in_name(column: str) -> str:
     """The construct in a column's name: what is left without judges, raters, scores and numbers.
 
@@ -373,7 +291,7 @@ def construct_in_name(column: str) -> str:
     parts = {part for phrase in known for part in phrase.split("_")}
     kept = [
         word
-        for word in _written_words(column)
+        for word in written_words(column)
         if word.strip("0123456789")
         and (fold := words(word)[0] if words(word) else "")
         and fold not in parts
@@ -384,7 +302,7 @@ def construct_in_name(column: str) -> str:
     return CONSTRUCTS.get(rest.casefold(), rest)
 
 
-def _written_words(column: str) -> list[str]:
+def written_words(column: str) -> list[str]:
     """The words of a name with their capital letters and accents."""
     found: list[str] = []
     for word in re.split(r"[\W_]+", without_prompt(column)):

@@ -1,7 +1,5 @@
 """Preferences side by side: in a row, which of two responses a judge and a person prefer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,8 +11,8 @@ from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import folded_word, is_missing
+from study.importing.score_columns.judgment_table import RaterRows, rater_rows
 from study.importing.score_columns.names import field_name, kind_of, named_for, words
-from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.words import FILLERS
 from study.text import quoted_names
 
@@ -120,7 +118,7 @@ def preference_columns(source: RecordSource) -> PreferenceColumns | None:
 
 
 def preferences_among(
-    present: Sequence[str], rows: Callable[[], Iterable[Record | Fault]]
+    present: Sequence[str], rows: Callable[[], Iterable[Record]]
 ) -> PreferenceColumns | None:
     """Return the columns with preferences of a table whose `rows` begin anew with each call."""
     kinds = {c: kind[0] for c in present if (kind := kind_of(c)) is not None}
@@ -160,7 +158,7 @@ def compares_pairs(column: str) -> bool:
     return bool(set(words(column)) & _COMPARISONS)
 
 
-def unclear_choices(present: Sequence[str], rows: Iterable[Record | Fault]) -> Fault | None:
+def unclear_choices(present: Sequence[str], rows: Iterable[Record]) -> Fault | None:
     """Return why the choices of a table cannot be read: nothing tells who chose."""
     named = [column for column in present if is_choice(column)]
     for column, cells in _texts(rows, named).items():
@@ -236,20 +234,19 @@ def ambiguous(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None)
 
 
 def _texts(
-    rows: Iterable[Record | Fault],
+    rows: Iterable[Record],
     columns: Iterable[str],
     pair: tuple[str, str] | None = None,
 ) -> dict[str, list[tuple[int, str]]]:
     """Row and text of the cells that have a preference, by column."""
     texts: dict[str, list[tuple[int, str]]] = {column: [] for column in columns}
     for record in rows:
-        if isinstance(record, Record):
-            for column, found in texts.items():
-                cell = record.cells.get(column)
-                text = "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124
-                text = by_place(text, record.cells, pair)
-                if text and (preference_in(text) is not None or not is_missing(text)):
-                    found.append((record.number, text))
+        for column, found in texts.items():
+            cell = record.cells.get(column)
+            text = "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124
+            text = by_place(text, record.cells, pair)
+            if text and (preference_in(text) is not None or not is_missing(text)):
+                found.append((record.number, text))
     return texts
 
 
@@ -272,14 +269,14 @@ def preference_in(text: str) -> float | None:
 
 def _columns(
     present: Sequence[str],
-    rows: Callable[[], Iterable[Record | Fault]],
+    rows: Callable[[], Iterable[Record]],
     scorers: dict[str, str],
 ) -> PreferenceColumns:
     judges, people = ([c for c, of in scorers.items() if of == kind] for kind in ("judge", "human"))
     queries = named_for("query", present)
     ids = [*named_for("id", present), *filter(compares_pairs, present)]
     query = next((c for c in (*queries, *ids) if c not in scorers), None)
-    cells = (record.cells for record in rows() if isinstance(record, Record))
+    cells = (record.cells for record in rows())
     identifying = dict(zip(["query"], queries, strict=False))
     raters = rater_rows(present, cells, judges, people, identifying) if len(people) == 1 else None
     return PreferenceColumns(scorers, query, raters, _pair(present))

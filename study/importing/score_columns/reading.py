@@ -1,39 +1,37 @@
 """Reading the named columns of a file, with the row of every fault."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from study.errors import Fault, InputError
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.readers.cells import blank
-from study.importing.readers.column_words import ColumnWords
 from study.importing.readers.failure_names import ReadScores, direction_notes
-from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.judgment_cells import Ranged, reported_once
 from study.importing.readers.records import Reader, RecordCells
-from study.importing.readers.repeated_faults import reported_once
-from study.importing.readers.source import RecordSource
-from study.importing.readers.value_words import checked_values, missing_numbers
-from study.importing.readers.words_ahead import group_words, named_categories, unused
-from study.importing.readers.written_values import GroupWords, JudgedValue, ValueRules
+from study.importing.readers.source import RecordSource, table_source
+from study.importing.readers.value_words import checked_values
+from study.importing.readers.written_values import (
+    Group,
+    GroupWords,
+    JudgedValue,
+    ScoredCell,
+    ValueRules,
+    WordsAhead,
+)
 from study.importing.score_columns import row_checks
 from study.importing.score_columns.column_purposes import DeclaredScales, Purposes, purposes_of
-from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.judgment_table import (
     JudgmentTable,
     ScoreColumn,
-    WordScale,
+    by_response,
     names_of_values,
-    scale_of_words,
+    rater_name,
+    scales_of_words,
 )
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
-from study.importing.score_columns.rater_rows import by_response, rater_name
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-
-Group = tuple[str, str | None]
-"""A column, and the construct of a row where rows name it."""
+from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 # Mechanical Turk has the answers in it that the requester did not accept.
 _STATUS_ON_TURK = "AssignmentStatus"
@@ -84,28 +82,26 @@ def read_named_columns(
         report.fault("has no rows.", "Give at least one.")
     row_checks.note_repeated(rows, named.identifying, report)
     row_checks.note_summary(rows, named.columns, report)
-    words = _words(rows, named, declared)
-    by_group: dict[Hashable, GroupWords] = dict(words.items())
-    missing = missing_numbers(declared)
-    reader.options.values = ValueRules(
-        by_group.get, by_scale.group_range, by_scale.option, missing_of=lambda _: missing
-    )
+    words = WordsAhead(lambda: _scored_cells(rows, named), declared)
+    reader.values = ValueRules(words, by_scale.of_column, by_scale.option)
     judged = [
-        [row.cells.score(column.column, (column.column, row.construct)) for row in rows]
+        [
+            row.cells.score(column.column, (column.column, row.construct or column.construct))
+            for row in rows
+        ]
         for column in named.scorers
     ]
     if named.raters is not None:
         row_checks.note_contradicting(rows, named.scorers, judged, report)
     for row in rows:
         report.faults += row.cells.remaining_faults()
+    report.warnings += reader.mixed_decimals()
+    unused = words.concluded(report)
     report.warnings += [
-        *reader.options.mixed_decimals(),
-        *named_categories(words.values()),
-        *direction_notes(_as_read(rows, named, judged, words)),
+        *direction_notes(_as_read(rows, named, judged, words.groups)),
         *_perhaps_choices(rows, named, source),
     ]
-    if declared:
-        report.faults += unused(declared, (group.column for group in words.values()))
+    report.faults += unused
     if not report.faults:
         _note_scales(rows, named, judged, by_scale, looks_like, report)
     if report.faults:
@@ -113,13 +109,13 @@ def read_named_columns(
         in_order = reported_once(in_order, source.path.name)
         raise InputError(str(path), in_order, report.notes)
     if named.raters is None:
-        return _table(rows, named, judged, words, report, source)
+        return _table(rows, named, judged, words.groups, report, source)
     responses = len({row.texts["id"] for row in rows})
     report.rules[
         f"rows of the raters in {named.raters.rater!r} read as {responses} responses, with the "
         "judge's score once for each"
     ] += len(rows)
-    table = _table(rows, named, judged, words, report, source)
+    table = _table(rows, named, judged, words.groups, report, source)
     return by_response(table, [str(row.texts["scorer"]) for row in rows])
 
 
@@ -171,21 +167,11 @@ def _row(cells: RecordCells, named: Purposes, report: ImportReport) -> row_check
     return row_checks.Row(cells, texts, kept)
 
 
-def _words(
-    rows: Sequence[row_checks.Row], named: Purposes, declared: Mapping[str, float | None]
-) -> dict[Group, GroupWords]:
-    """The words of each column (on each construct), with one vocabulary for a construct."""
-    by_construct: dict[str, dict[Group, ColumnWords]] = {}
-    missing = missing_numbers(declared)
+def _scored_cells(rows: Sequence[row_checks.Row], named: Purposes) -> Iterator[ScoredCell]:
     for column in named.scorers:
         for row in rows:
-            columns = by_construct.setdefault(row.construct or column.construct, {})
-            words = columns.setdefault((column.column, row.construct), ColumnWords(missing))
-            words.add(row.cells.written.get(column.column), row.number)
-    found: dict[Group, GroupWords] = {}
-    for columns in by_construct.values():
-        found |= group_words(columns, declared)
-    return found
+            cell = row.cells.written.get(column.column)
+            yield ScoredCell(column.column, row.construct or column.construct, cell, row.number)
 
 
 def _perhaps_choices(
@@ -207,15 +193,14 @@ def _as_read(
 ) -> Iterator[ReadScores]:
     """The judgments of each column (on each construct), with the names they go by."""
     for column, values in zip(named.scorers, judged, strict=True):
-        numbers: dict[str | None, set[float]] = {}
+        numbers: dict[str, set[float]] = {}
         for row, judgment in zip(rows, values, strict=True):
-            own = numbers.setdefault(row.construct, set())
+            own = numbers.setdefault(row.construct or column.construct, set())
             if judgment.value is not None:
                 own.add(judgment.value)
         for construct, found in numbers.items():
             vocabulary = words[column.column, construct].vocabulary
-            names = (column.column, construct or column.construct)
-            yield ReadScores(names, vocabulary, found)
+            yield ReadScores((column.column, construct), vocabulary, found)
 
 
 def _note_scales(
@@ -251,22 +236,12 @@ def _table(
 ) -> JudgmentTable:
     responses = [row.texts.get("id") or f"row {place}" for place, row in enumerate(rows, start=1)]
     names, by_row = named.names, "construct" in named.identifying
-    construct_of_column = {column.column: column.construct for column in named.scorers}
-    value_names = names_of_values(
-        (own or construct_of_column[column], group.vocabulary)
-        for (column, own), group in words.items()
-    )
-    word_scales: dict[tuple[str, str], WordScale] = {}
-    levels: dict[str, str] = {}
-    for (column, own), group in words.items():
-        vocabulary = group.vocabulary
-        if vocabulary is None:
-            continue
-        construct = own or construct_of_column[column]
-        scale = scale_of_words(vocabulary)
-        if scale is not None:
-            word_scales[names[column], construct] = scale
-            levels[construct] = "binary" if vocabulary.two_valued else scale.level
+    by_scorer = {(names[column], key): found for (column, key), found in words.items()}
+    word_scales = scales_of_words(by_scorer)
+    levels = {
+        construct: "binary" if scale == (0, 1, 1, "ordinal") else scale.level
+        for (_, construct), scale in word_scales.items()
+    }
     return JudgmentTable(
         response_ids=responses,
         query_ids=[
@@ -286,7 +261,7 @@ def _table(
         ),
         constructs=[row.construct or ONLY_CONSTRUCT for row in rows] if by_row else None,
         kept={name: [row.kept[name] for row in rows] for name in named.kept},
-        value_names=value_names,
+        value_names=names_of_values(by_scorer),
         word_scales=word_scales,
         levels=levels,
         summary=tuple(ImportSummary.of(report, source.path.name, "table").lines()[1:]),

@@ -1,7 +1,5 @@
 """Which columns of a table are those of judges and of raters, and on what evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +9,18 @@ from study.errors import Fault, InputError
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.json_text import rows_within, within_document
-from study.importing.readers.source import RecordSource
+from study.importing.readers.source import Head, RecordSource, flat, table_source
 from study.importing.readers.workbook import sheets
-from study.importing.score_columns.contents import ROWS, ColumnContent, contents_of
-from study.importing.score_columns.flat_source import flat, table_source
+from study.importing.score_columns.contents import ROWS, contents_of
+from study.importing.score_columns.named_columns import Recognized
 from study.importing.score_columns.names import folded
 from study.importing.score_columns.preference_columns import (
     preference_columns,
     preferences_among,
     unclear_choices,
 )
-from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
-from study.importing.score_columns.side_by_side import side_by_side
+from study.importing.score_columns.side_by_side import Rows, side_by_side
 from study.text import quoted_names
 
 # An export of another tool as a table has one of these.
@@ -56,18 +53,23 @@ def recognized_table(path: Path | str) -> Recognized:
 
 def _recognized_rows_of(source: RecordSource, columns: Sequence[str]) -> Recognized:
     """Return what is evident of a table of scores."""
-    contents = contents_of(source.peeked(), columns)
-    if names_scorers(columns, contents):
-        return named_scorers(columns, contents, source.peeked())
-    found = side_by_side(columns, contents, source.peeked)
-    if found.columns is None and not found.evident and _has_another_format(source):
+    found, choices = _scorers(columns, source.peeked)
+    if not found.evident and _has_another_format(source):
         return Recognized("responses")
-    choices = unclear_choices(columns, source.peeked()) if found.columns is None else None
     if choices is not None:
         raise InputError(source.path.name, [choices])
-    if source.form == "workbook" and found.columns is None:
-        return replace(found.recognized, unclear=f"{found.recognized.unclear}{_sheets(source)}")
-    return found.recognized
+    if source.form == "workbook" and found.unclear:
+        return replace(found, unclear=f"{found.unclear}{_sheets(source)}")
+    return found
+
+
+def _scorers(columns: Sequence[str], rows: Rows) -> tuple[Recognized, Fault | None]:
+    """What is evident of the scorers, and a fault where there are choices of nobody instead."""
+    contents = contents_of(rows(), columns)
+    if names_scorers(columns, contents):
+        return named_scorers(columns, contents, rows()), None
+    found = side_by_side(columns, contents, rows)
+    return found, unclear_choices(columns, rows()) if found.columns is None else None
 
 
 def _sheets(source: RecordSource) -> str:
@@ -87,14 +89,10 @@ def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> R
     records = [Record(number, cells) for number, cells in enumerate(rows, start=1)]
     if compares_responses(columns) or preferences_among(columns, lambda: records) is not None:
         return Recognized("preferences")
-    contents: dict[str, ColumnContent] = contents_of(records, columns)
-    if names_scorers(columns, contents):
-        return named_scorers(columns, contents, records)
-    found = side_by_side(columns, contents, lambda: records)
-    choices = unclear_choices(columns, records) if found.columns is None else None
+    found, choices = _scorers(columns, lambda: records)
     if choices is not None:
         return Recognized("unclear", unclear=str(choices), can_be_completed=False)
-    return found.recognized
+    return found
 
 
 def _is_export(source: RecordSource) -> bool:
@@ -147,3 +145,24 @@ def _refuse_rows_within(source: RecordSource) -> None:
     columns = tuple(dict.fromkeys(column for row in rows for column in row))
     if recognized_rows(columns, rows).form != "none":
         raise InputError(source.path.name, [within_document(source.path, name)])
+
+
+def is_summary(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a sheet has neither scores whose scorers are evident nor responses.
+
+    `rows` are its first rows that are not blank; the first one has the names of columns.
+    """
+    from study.importing.formats.responses import has_responses
+
+    width = max(map(len, rows))
+    filled = [[*row, *[None] * (width - len(row))] for row in rows]
+    columns = [
+        f"column {place}" if cell is None else str(cell).strip()
+        for place, cell in enumerate(filled[0], start=1)
+    ]
+    if len(set(columns)) < len(columns):
+        return True
+    if has_responses(Head("workbook", tuple(columns), {})):
+        return False
+    table = [dict(zip(columns, row, strict=True)) for row in filled[1:]]
+    return recognized_rows(columns, table).form in ("none", "unclear")

@@ -1,7 +1,5 @@
 """Which columns have the scores of judges and of people, each with the evidence for it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -9,6 +7,8 @@ from typing import Any
 
 from study.importing.readers.column_words import number_in
 from study.importing.score_columns.contents import ColumnContent, similar
+from study.importing.score_columns.judgment_table import numbers_raters, rater_rows
+from study.importing.score_columns.named_columns import ColumnEvidence
 from study.importing.score_columns.names import (
     construct_in_name,
     folded,
@@ -25,9 +25,7 @@ from study.importing.score_columns.names import (
     without_people,
     words,
 )
-from study.importing.score_columns.rater_rows import numbers_raters, rater_rows
-from study.importing.score_columns.recognized import ColumnEvidence
-from study.importing.score_columns.summary_rows import decimals
+from study.importing.score_columns.row_checks import decimals
 from study.importing.score_columns.words import (
     FILLERS,
     GROUPS_OF_SCORES,

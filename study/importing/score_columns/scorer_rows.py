@@ -1,12 +1,10 @@
 """A table that names its scorers, in rows or as SCORER:CONSTRUCT: of which kind each one is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
-from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.score_columns.contents import ColumnContent
+from study.importing.score_columns.named_columns import ColumnEvidence, Recognized
 from study.importing.score_columns.names import (
     field_name,
     folded,
@@ -17,7 +15,6 @@ from study.importing.score_columns.names import (
     without_prompt,
     words,
 )
-from study.importing.score_columns.recognized import ColumnEvidence, Recognized
 from study.importing.score_columns.words import (
     ADJUDICATED,
     KINDS,
@@ -107,7 +104,7 @@ def kind_of_scorer(name: str) -> str | None:
 def named_scorers(
     columns: Sequence[str],
     contents: Mapping[str, ColumnContent],
-    records: Iterable[Record | Fault],
+    records: Iterable[Record],
 ) -> Recognized:
     """Return the scorers of a table that names them, with the kinds that it tells."""
     names = {field_name(column) for column in columns}
@@ -164,17 +161,13 @@ def named_scorers(
     )
 
 
-def _stated(
-    records: Iterable[Record | Fault], scorer: str, kind: str | None
-) -> dict[str, str | None]:
+def _stated(records: Iterable[Record], scorer: str, kind: str | None) -> dict[str, str | None]:
     """The word for the kind of each scorer, in the order of their appearance."""
     stated: dict[str, str | None] = {}
     for record in records:
-        if isinstance(record, Record):
-            cell = record.cells.get(scorer)
-            name = "" if cell is None else str(cell).strip()
-            if not name:
-                continue
+        cell = record.cells.get(scorer)
+        name = "" if cell is None else str(cell).strip()
+        if name:
             word = folded(str(record.cells.get(kind) or "")) if kind is not None else ""
             stated[name] = stated.get(name) or word or None
     return stated

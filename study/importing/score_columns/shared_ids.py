@@ -1,16 +1,20 @@
-"""The ids by which two tables are joined: their column, and how they are compared."""
+"""The ids by which two tables are joined: their column, how they are compared, and the responses
+that they match.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from study.errors import Fault, InputError, nearest
-from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.names import folded, whole_role
-from study.text import quoted_names, shell_word
+from study.text import counted, quoted_names, shell_word
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Numbers that pandas made floats of, since some cells of the column were missing.
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
@@ -32,6 +36,11 @@ class SharedIds(NamedTuple):
     def __str__(self) -> str:
         first, second = self.columns
         return first if first == second else f"{first}={second}"
+
+
+def refused(names: Sequence[str], problem: str, remedy: str) -> InputError:
+    """Return the error of two files, by their names, that cannot be joined."""
+    return InputError(" and ".join(names), [Fault(problem, remedy)])
 
 
 def as_key(cell: Any) -> str:
@@ -63,12 +72,11 @@ def _column(name: str, source: RecordSource) -> str:
     alike = [column for column in present if folded(column) == folded(name)]
     if name in present or len(alike) == 1:
         return name if name in present else alike[0]
-    fault = Fault(
+    raise source.refused(
         f"the column {name!r} of --on is missing; there are {quoted_names(map(repr, present))}.",
         f"{nearest(name, present)} Where the names differ, write both in the order of the files: "
         "--on COLUMN=COLUMN.".strip(),
     )
-    raise InputError(source.path.name, [fault])
 
 
 def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
@@ -118,19 +126,15 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
     ]  # fmt: skip
     if len(renamed) == 1:
         remedy = f"Two columns of different names have the same ids: --on {shell_word(*renamed)}."
-    raise InputError(
-        " and ".join(source.path.name for source in sources),
-        [Fault(f"{problem} {listed}.", remedy)],
-    )
+    raise refused([source.path.name for source in sources], f"{problem} {listed}.", remedy)
 
 
 def _keys(source: RecordSource) -> Mapping[str, list[str]]:
     keys: dict[str, list[str]] = {column: [] for column in source.head.columns}
     for record in source.peeked():
-        if isinstance(record, Record):
-            for column, cell in record.cells.items():
-                if not isinstance(cell, list | dict):
-                    keys.setdefault(column, []).append(as_key(cell))
+        for column, cell in record.cells.items():
+            if not isinstance(cell, list | dict):
+                keys.setdefault(column, []).append(as_key(cell))
     return keys
 
 
@@ -152,3 +156,116 @@ def _is_short_number(key: str) -> bool:
         return abs(float(key)) <= 100
     except ValueError:
         return False
+
+
+PEOPLE = ("human", "adjudicated")
+"""Kinds of scorers that are people."""
+
+# So many ids without a partner are listed.
+_LISTED = 5
+
+
+def matched(
+    frames: Sequence[DataFrame], names: tuple[str, str], on: SharedIds, allow_unmatched: bool
+) -> tuple[list[DataFrame], list[str]]:
+    """The tables without people's scores that have no partner, and lines that count the ids.
+
+    Raises
+    ------
+    InputError
+        No id is in both tables, people's scores have no partner although that is not allowed, or
+        all of them have one although it is.
+    """
+    ids = [dict.fromkeys(frame["response_id"]) for frame in frames]
+    both = [key for key in ids[0] if key in ids[1]]
+    by_people = [frame["scorer_kind"].isin(PEOPLE) for frame in frames]
+    judged = [set(f.loc[~p, "response_id"]) for f, p in zip(frames, by_people, strict=True)]
+    alone = [[key for key in ids[place] if key not in ids[1 - place]] for place in (0, 1)]
+    people_alone = [[key for key in alone[place] if key not in judged[place]] for place in (0, 1)]
+    if not both or (any(people_alone) and not allow_unmatched):
+        shown = alone if not both else people_alone
+        problem = _unmatched_in_words(shown, ids, names, on)
+        place = 0 if people_alone[0] else 1
+        remedy = (
+            "Name the column that identifies a response in both: --on COLUMN, or --on "
+            "COLUMN=COLUMN where the names differ."
+            if not both
+            else f"Correct the ids of {names[place]}, or leave such rows out with "
+            "--allow-unmatched."
+        )
+        raise refused(names, problem, remedy)
+    if allow_unmatched and not any(people_alone):
+        raise refused(
+            names,
+            "--allow-unmatched has no effect: a judge scored each response that people scored.",
+            "Leave it out.",
+        )
+    kept = []
+    for frame, left in zip(frames, people_alone, strict=True):
+        part = frame[~frame["response_id"].isin(left)]
+        part.attrs = dict(frame.attrs)
+        kept.append(part)
+    lines = [f"Joined by {on}: {counted(len(both), 'response is', 'responses are')} in both files."]
+    for name, left, others in zip(names, people_alone, alone, strict=True):
+        without = len(others) - len(left)
+        if left:
+            lines.append(
+                f"{name}: scores on {counted(len(left), 'response')} left out, which no judge "
+                f"scored ({_some(left)})."
+            )
+        if without:
+            lines.append(
+                f"{name}: {counted(without, 'response is', 'responses are')} "
+                "without people's scores."
+            )
+    return kept, lines
+
+
+def _unmatched_in_words(
+    alone: Sequence[Sequence[str]],
+    ids: Sequence[Mapping[str, None]],
+    names: tuple[str, str],
+    on: SharedIds,
+) -> str:
+    parts_of = [
+        f"{len(left):,} of {len(table_ids):,} ids of {names[place]} "
+        f"{'is' if len(left) == 1 else 'are'} not in {names[1 - place]} "
+        f"({_some(left)})"
+        for place, (left, table_ids) in enumerate(zip(alone, ids, strict=True))
+        if left
+    ]
+    return f"by the column {str(on)!r} {', and '.join(parts_of)}."
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _LISTED:,} more" if len(ids) > _LISTED else ""
+    return f"{', '.join(map(repr, ids[:_LISTED]))}{more}"
+
+
+def share_identifiers(frames: list[DataFrame], names: tuple[str, str]) -> None:
+    """Give each response the query and the system that one of the tables names, in place."""
+    for column, own in (("query_id", True), ("system", False)):
+        known: dict[str, tuple[str, str]] = {}
+        for name, frame in zip(names, frames, strict=True):
+            for key, value in zip(frame["response_id"], frame[column], strict=True):
+                if not isinstance(value, str) or (own and value == key):
+                    continue
+                before, where = known.setdefault(key, (value, name))
+                if before != value:
+                    noun = column.removesuffix("_id")
+                    raise refused(
+                        names,
+                        f"the response {key!r} has the {noun} {before!r} in {where} and {value!r} "
+                        f"in {name}.",
+                        f"Correct one of them, or name the {noun} that counts: rename or remove "
+                        "the column of the other file.",
+                    )
+        for place, frame in enumerate(frames):
+            filled = [
+                known[key][0] if key in known else value
+                for key, value in zip(frame["response_id"], frame[column], strict=True)
+            ]
+            changed = frame.assign(**{column: filled})
+            changed[column] = changed[column].astype(object)
+            changed.attrs = dict(frame.attrs)
+            frames[place] = changed

@@ -1,13 +1,19 @@
-"""Columns that are distinguished by a part that judges and raters share: gpt_rel, human_a_rel."""
-
-from __future__ import annotations
+"""The constructs of columns, by their names or by a part that judges and raters share: gpt_rel."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
-from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
-from study.importing.score_columns.words import CONSTRUCTS
+from study.importing.score_columns.names import (
+    construct_in_name,
+    folded,
+    scorer_words,
+    written_words,
+)
+from study.importing.score_columns.words import CONSTRUCTS, FILLERS, ONLY_CONSTRUCT
+
+Pair = tuple[tuple[str, ...], tuple[str, ...]]
+"""Columns of judges and of raters, as COLUMN or CONSTRUCT=COLUMN."""
 
 Parts = tuple[str, ...]
 """The words of a column's name, as they are written, without those of scores in general."""
@@ -25,24 +31,83 @@ class PartedColumns(NamedTuple):
     """Whether a judge or rater goes by the same name on every construct."""
 
 
-def shared_parts(
-    judges: Sequence[str],
-    raters: Sequence[str],
-    words_of: Callable[[str], Parts],
-    words_for_scorers: Set[str] = frozenset(),
-) -> PartedColumns | None:
+def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
+    """The columns with their constructs, if they have any; None where these are not clear."""
+    judge_parts, rater_parts = (
+        {construct_in_name(name).casefold() for name in names} for names in (judges, raters)
+    )
+    shared = (judge_parts & rater_parts) - {""}
+    if len(judge_parts) == 1 and judge_parts == rater_parts:
+        return tuple(judges), tuple(raters)
+    # One letter may also number judges and raters: judge_a, judge_b.
+    numbered = "" in judge_parts or all(len(rest) == 1 for rest in shared)
+    if judge_parts != rater_parts or numbered:
+        parted = shared_parts(judges, raters)
+        if parted is None:
+            return None if shared else (tuple(judges), tuple(raters))
+        return (parted.judges, parted.raters) if parted.clear and not parted.left else None
+    written = _constructs_as_written(judges)
+    return _with_constructs(judges, written), _with_constructs(raters, written)
+
+
+def shared_construct_pairs(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
+    """The columns of constructs that both judges and raters scored; None where there are none."""
+    kept = {construct_in_name(n).casefold() for n in judges} & {
+        construct_in_name(n).casefold() for n in raters
+    }
+    overall = "" in kept
+    kept = {rest for rest in kept if len(rest) > 1}
+    parted = shared_parts(judges, raters)
+    if not kept or (parted is not None and len(parted.left) < _left_out(judges, raters, kept)):
+        return (parted.judges, parted.raters) if parted is not None and parted.clear else None
+    both = [
+        [n for n in names if construct_in_name(n).casefold() in kept] for names in (judges, raters)
+    ]
+    pairs = by_construct(*both)
+    if pairs is None or not overall:
+        return pairs
+    # The scores that name no construct are a construct of their own, such as the overall one.
+    alone = (
+        tuple(f"{ONLY_CONSTRUCT}={n}" for n in names if not construct_in_name(n))
+        for names in (judges, raters)
+    )
+    written = _constructs_as_written(both[0])
+    judge_parts, rater_parts = (
+        (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
+    )
+    return judge_parts, rater_parts
+
+
+def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> int:
+    return sum(construct_in_name(name).casefold() not in kept for name in (*judges, *raters))
+
+
+def _constructs_as_written(columns: Sequence[str]) -> dict[str, str]:
+    """Constructs as they are written in the names of columns, by their names in lower case."""
+    return {
+        construct_in_name(name).casefold(): construct_in_name(name) for name in reversed(columns)
+    }
+
+
+def _with_constructs(columns: Sequence[str], written: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{written[construct_in_name(name).casefold()]}={name}" for name in columns)
+
+
+def shared_parts(judges: Sequence[str], raters: Sequence[str]) -> PartedColumns | None:
     """Return the columns by a shared last part of their names, else a first or inner one.
 
     None where no part tells constructs apart: fewer than two groups of both judges and raters, and
-    no judge or rater of such a group with a column beside it. `words_for_scorers` are words
-    that name judges or raters.
+    no judge or rater of such a group with a column beside it.
     """
-    of = {column: words_of(column) for column in (*judges, *raters)}
+    of = {
+        column: tuple(w for w in written_words(column) if w and folded(w) not in FILLERS)
+        for column in (*judges, *raters)
+    }
     sides = (judges, raters)
     return (
         _parted({column: words[::-1] for column, words in of.items()}, sides, reverse=True)
         or _parted(of, sides)
-        or _parted(_shared_first(of, sides, words_for_scorers), sides)
+        or _parted(_shared_first(of, sides), sides)
     )
 
 
@@ -89,14 +154,13 @@ def _parted(
     return PartedColumns(judges, raters, tuple(alone), clear)
 
 
-def _shared_first(
-    of: Mapping[str, Parts], sides: Sequence[Sequence[str]], words_for_scorers: Set[str]
-) -> dict[str, Parts]:
+def _shared_first(of: Mapping[str, Parts], sides: Sequence[Sequence[str]]) -> dict[str, Parts]:
     """The names with the words first that some judge and some rater share, but not all of them."""
+    of_scorers = {part for c in of for word in scorer_words(c) for part in word.split("_")}
     judges, raters = ({w.casefold() for c in side for w in of[c]} for side in sides)
     shared = {
         word
-        for word in (judges & raters) - words_for_scorers
+        for word in (judges & raters) - of_scorers
         if not all(word in _folded(words) for words in of.values())
     }
     return {

@@ -1,40 +1,49 @@
-"""A table with a column for each judge and each rater: which columns those are."""
+"""A table with a column for each judge and each rater: which columns those are, and which identify
+a row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import begins_with_score
-from study.importing.score_columns.contents import ColumnContent, similar
-from study.importing.score_columns.identifying import Rows, identifying_columns
-from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.contents import (
+    ColumnContent,
+    lists_of_scores,
+    reading_of_answers,
+    several_in_objects,
+    similar,
+)
+from study.importing.score_columns.judgment_table import numbers_raters, rater_column, rater_rows
+from study.importing.score_columns.named_columns import (
+    PLACEHOLDER,
+    ColumnEvidence,
+    NamedColumns,
+    Recognized,
+)
 from study.importing.score_columns.names import (
-    Pair,
-    by_construct,
-    by_shared_parts,
     construct_in_name,
+    folded,
     kind_of,
     named_for,
     names_no_score,
     names_reason,
     scorer_words,
-    shared_construct_pairs,
     summaries,
     whole_role,
 )
-from study.importing.score_columns.object_scores import (
-    lists_of_scores,
-    reading_of_answers,
-    several_in_objects,
-)
-from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
-from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
-from study.importing.score_columns.words import OF_JUDGES
+from study.importing.score_columns.shared_parts import (
+    Pair,
+    by_construct,
+    shared_construct_pairs,
+    shared_parts,
+)
+from study.importing.score_columns.words import IDENTIFIES_FOR_SURE, OF_JUDGES
 from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
@@ -45,18 +54,7 @@ _FEWEST_RESPONSES = 5
 _LARGEST = 1000
 
 
-class Found(NamedTuple):
-    """What was found, and whether any column is evidently that of a judge or rater."""
-
-    recognized: Recognized
-    evident: bool
-
-    @property
-    def columns(self) -> NamedColumns | None:
-        return self.recognized.columns
-
-
-def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Found:
+def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Recognized:
     """Return the columns of judges and raters, or what is missing."""
     scores = evident_scorers(columns, contents)
     judges, raters = ([item.column for item in scores[kind]] for kind in ("judge", "human"))
@@ -66,7 +64,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     identifying, unsure = identifying_columns(columns, contents, taken, rows)
     construct_column = [c for c in named_for("construct", columns) if c not in taken][:1]
     known = identifying | dict(zip(["construct"], construct_column, strict=False))
-    cells = (record.cells for record in rows() if isinstance(record, Record))
+    cells = (record.cells for record in rows())
     by_rater = rater_rows(columns, cells, judges, raters, known)
     if by_rater is not None:
         identifying, unsure = by_rater.identifying(known), ""
@@ -102,7 +100,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         called_so = [column for column in columns if kind_of(column) is not None]
         if (several := several_in_objects(called_so, contents)) is not None:
             told = " ".join(several)
-            return Found(replace(base, unclear=told, can_be_completed=False, candidates=()), True)
+            return replace(base, unclear=told, can_be_completed=False, candidates=())
         if called := _called_judges(judges, raters):
             machines = [name for name in judges if name not in called]
             problem = (
@@ -111,19 +109,20 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
             )
             pairs = by_construct(machines, called) or (tuple(machines), tuple(called))
             example = _with(pairs, identifying)
-            return Found(
-                replace(base, unclear=problem, candidates=tuple(called), example=example), True
-            )
+            return replace(base, unclear=problem, candidates=tuple(called), example=example)
         turned = _row_for_each_rater(columns, further, identifying, contents)
         if turned is not None:
             base = replace(base, candidates=())
         problem = turned or _missing(judges, raters, further, columns, contents)
         lacking = 2 - bool(judges) - bool(raters)
         # Where nothing looks like scores, the table is of another kind.
-        form = base.form if evident or further else "none"
-        complete = turned is None and len(further) >= lacking
-        base = replace(base, form=form, unclear=problem, can_be_completed=complete)
-        return Found(base, evident or turned is not None)
+        return replace(
+            base,
+            form=base.form if evident or further else "none",
+            unclear=problem,
+            can_be_completed=turned is None and len(further) >= lacking,
+            evident=evident or turned is not None,
+        )
     named_by = rater_column(columns, taken)
     if by_rater is None and named_by is not None and "id" not in identifying:
         told = _rows_without_response(named_by, judges[0], identifying, rows)
@@ -133,10 +132,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         if told:
             example = replace(_with((tuple(judges), tuple(raters)), identifying), id=PLACEHOLDER)
             may_be = bool(others) and not unsure
-            return Found(
-                replace(base, unclear=told, can_be_completed=may_be, example=example), True
-            )
-    return Found(_paired_up(base, judges, raters, identifying, unsure), True)
+            return replace(base, unclear=told, can_be_completed=may_be, example=example)
+    return _paired_up(base, judges, raters, identifying, unsure)
 
 
 def _rows_without_response(
@@ -146,7 +143,7 @@ def _rows_without_response(
     rows: Rows,
 ) -> str:
     """Why rows of several raters cannot be read, where nothing tells which are of one response."""
-    cells = (record.cells for record in rows() if isinstance(record, Record))
+    cells = (record.cells for record in rows())
     if not numbers_raters(rater, judge, cells):
         return ""
     beside = f", and {identifying['query']!r} has several of them" if "query" in identifying else ""
@@ -187,7 +184,7 @@ def _paired_up(
         base = replace(base, candidates=(*base.candidates, *left))
     if pairs is None:
         problem = "it is not clear which columns of judges and raters belong together"
-        parted = by_shared_parts(judges, raters)
+        parted = shared_parts(judges, raters)
         if parted is not None:
             base = replace(base, example=_with((parted.judges, parted.raters), identifying))
         return replace(base, unclear=problem)
@@ -309,3 +306,62 @@ def _with(columns: Pair, identifying: Mapping[str, str]) -> NamedColumns:
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+Rows = Callable[[], Iterable[Record]]
+"""Begins to read the rows anew."""
+
+
+def identifying_columns(
+    columns: Sequence[str], contents: Contents, taken: Sequence[str], rows: Rows
+) -> tuple[dict[str, str], str]:
+    """Columns with the id, the query, the system and the construct of a row, as far as present.
+
+    The second value says why a column with a certain name is not what its name says.
+    """
+    found: dict[str, str] = {}
+    # TREC numbers its topics beside the names of runs; other topics are what responses are about.
+    has_runs = any(
+        folded(name) == "run" and name not in taken and not contents[name].only_numbers
+        for name in columns
+    )
+    for role in ("id", "query", "system", "construct"):
+        for column in named_for(role, columns):
+            content = contents[column]
+            if column in taken or content.is_empty:
+                continue
+            weak = folded(column) not in IDENTIFIES_FOR_SURE
+            if role == "id" and weak and (content.blank or _repeated(rows(), [column])):
+                continue
+            if role == "query" and folded(column) == "q" and not content.repeats:
+                continue
+            if role == "query" and folded(column) == "topic" and not (
+                content.only_numbers and has_runs
+            ):  # fmt: skip
+                continue
+            topics_are_queries = folded(found.get("query", "")).startswith("topic")
+            if role == "system" and folded(column) == "run" and not topics_are_queries:
+                continue
+            if role == "construct" and content.blank:
+                continue
+            if role == "system" and content.only_numbers and folded(column) != "system":
+                continue
+            found[role] = column
+            break
+    names = [found[role] for role in ("id", "construct") if role in found]
+    if "id" in found and (twice := _repeated(rows(), names)):
+        column = found["id"]
+        found.setdefault("query", found.pop("id"))
+        found.pop("construct", None)
+        return found, f"the column {column!r} does not identify a row: {twice}"
+    return found, ""
+
+
+def _repeated(records: Iterable[Record], columns: Sequence[str]) -> str | None:
+    """The first two rows with the same cells."""
+    rows: dict[tuple[str, ...], int] = {}
+    for record in records:
+        cells = tuple(str(record.cells.get(column)) for column in columns)
+        if (first := rows.setdefault(cells, record.number)) != record.number:
+            return f"{cells[0]!r} is in rows {first} and {record.number}"
+    return None

@@ -4,8 +4,6 @@ Words are without accents and in lower case, in English, German, French, Spanish
 Portuguese; a name of several words is written with underscores.
 """
 
-from __future__ import annotations
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -240,3 +238,6 @@ CONSTRUCTS = {
     "retrieval": "retrieval",
 }  # fmt: skip
 """Constructs of CCRS by their names, as in `study.settings.constructs`, which a test compares."""
+
+ONLY_CONSTRUCT = "score"
+"""The construct of a table that names none."""

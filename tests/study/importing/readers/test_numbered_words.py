@@ -2,7 +2,7 @@
 
 import pytest
 
-from study.importing.readers.numbered_words import numbers_in
+from study.importing.readers.known_words import numbers_in
 from study.importing.readers.value_words import vocabulary_of
 
 

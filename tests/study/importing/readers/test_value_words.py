@@ -6,7 +6,6 @@ import sys
 import pytest
 from hypothesis import given, strategies as st
 
-from study.importing.readers import cells
 from study.importing.readers.column_words import ColumnWords, vocabularies_of
 from study.importing.readers.known_words import WORDS_BY_VALUE, WORDS_FOR_MISSING
 from study.importing.readers.value_words import (
@@ -147,7 +146,6 @@ def test_words_for_missing(word: str) -> None:
 
 
 def test_what_a_number_cell_calls_missing_is_missing_in_words() -> None:
-    assert cells._MISSING == NO_VALUE
     assert all(is_missing(word) for word in NO_VALUE)
     assert all(is_missing(word) for word in WORDS_FOR_MISSING.replace("\n", " ").split(","))
 

@@ -3,12 +3,12 @@
 import pytest
 
 from study.importing.score_columns.names import (
-    by_construct,
     kind_of,
     names_model,
     names_no_score,
     whole_role,
 )
+from study.importing.score_columns.shared_parts import by_construct
 from study.importing.score_columns.words import CONSTRUCTS
 from study.settings.constructs import CCRS
 

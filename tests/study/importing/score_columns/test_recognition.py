@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.named_columns import NamedColumns, Recognized
 from study.importing.score_columns.recognition import recognized_rows, recognized_table
-from study.importing.score_columns.recognized import Recognized
 
 FIVE = [1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 2, 4]
 OTHER = [2, 2, 3, 5, 5, 4, 4, 2, 1, 1, 3, 4]

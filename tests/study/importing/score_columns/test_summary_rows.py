@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from study.importing.score_columns.summary_rows import summary_rows
+from study.importing.score_columns.row_checks import summary_rows
 
 LLM, HUMAN = [4, 5, 3, 1, 2, 4, 4], [5, 5, 3, 2, 2, 3, 4]
 
