@@ -20,24 +20,30 @@ _CHANGES = re.compile(
     # The judge speaks of a score to give, or takes one back.
     r"\b(?:i(?:['’ ]d| would| will|['’ ]ll| might| could| may)?(?: also| now| then|"
     r" first)? (?:say|give|gave|rate|score|grade|go (?:with|for)|put|set|assign|award|settle|"
-    r"lean|estimate|prefer|pick|choose)|wait|actually|instead(?! of)|rather(?! than)|correction|"
+    r"lean|estimate|prefer|pick|choose)|wait|actually|rather(?! than)|correction|"
     r"scratch that|oops|no(?=,)|sorry|second thoughts?|(?:on |upon )?(?:further |"
     r"closer )?reflection|reconsider(?:ed|ing)?|revis(?:e[ds]?|ing|ion)|make (?:it|that)|"
     r"closer to|better (?:score|rating)|fairer|more (?:fair|accurate|appropriate|fitting|"
     r"reasonable)|would be (?:fair|better|right)|"
     r"is (?:fair|better|right(?! (?:about|on|in|that|and|but)\b)|appropriate)|"
-    r"should be(?! (?:noted|added|said|mentioned))|hmm|no(?=\.)|perhaps|maybe|alternatively|"
+    r"should be(?! (?:noted|added|said|mentioned))|hmm|no(?=\.\s*\Z)|perhaps|maybe|alternatively|"
     r"mine (?:is|would be))\b",
     re.IGNORECASE,
 )
 _CHANGED_TO = re.compile(
     # "lowers it to 60", "85 or 90", "minus 30".
     r"\b(?:(?:lower|rais|bring|drop|reduc|adjust|chang|revis|correct)\w*\b[^.!?\n]{0,40}"
-    r"\bto(?: an?)?|or|minus|(?:could|might|may)(?: well)? be(?: an?| around| about)?) \Z|"
+    r"\bto(?: an?)?|(?:could|might|may)(?: well)? be(?: an?| around| about)?) \Z|"
+    r"[0-9]%?(?: points)?,? (?:or|minus) \Z|"
     # A number alone in the last clause: "However, since the date is wrong, 50."
-    r"\b(?:however|but|so|therefore|thus|hence)\b.*[,;:–—-] \Z",
+    r"\b(?:however|but|so|therefore|thus|hence)\b.*[,;:–—-] (?P<alone>)\Z",
     re.IGNORECASE,
 )
+_COUNTS = re.compile(
+    r" (?!(?:points|marks|seems|feels|fits|reflects|suits|matches|represents|captures|works|does|"
+    r"was|this|plus|minus)\b)[a-z]{2,}s\b"
+)
+"""Behind a number of things: "these 4 factors"."""
 _TAKEN_BACK = re.compile(
     r"\b(?:withdraw|retract|disregard|take (?:it|that|this) back|scratch that|strike that|"
     r"never ?mind|recompute|recalculate|(?:let me|need to|should|must|i) reconsider|no,? wait|"
@@ -87,7 +93,9 @@ _MOST = 100
 _MOST_ITEMS = 20
 _SHORT = 60
 """Characters of an answer whose numbers are all taken for scores when it is explained."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<![ie]\.[eg]\.) +|\n")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<![ie]\.[eg]\.)(?<!\b[Aa]rt\.)(?<!\b[Aa]bs\.)(?<!\b[NnBb]r\.)(?<!\b[Ss]ec\.) +|\n"
+)
 
 
 def contests(
@@ -153,6 +161,11 @@ def _in_sentence(sentence: str, scale: Scale) -> Iterator[float | None]:
             yield None
     for number in _NUMBER.finditer(sentence):
         before, after = sentence[: number.start()], sentence[number.end() :]
+        if _COUNTS.match(after):
+            continue
+        changed_to = _CHANGED_TO.search(before[-60:])
+        if changed_to and changed_to["alone"] is not None and re.match(" [a-z]", after):
+            changed_to = None
         value = float(number[0])
         # "Hmm, no. 60."; "2." is the number of an item.
         alone = not (re.search(r"\w", before + after) or scale.problem(value))
@@ -162,7 +175,7 @@ def _in_sentence(sentence: str, scale: Scale) -> Iterator[float | None]:
             alone
             or (whole and float(whole[1]) == scale.max)
             or (
-                (changes or _CHANGED_TO.search(before[-60:]))
+                (changes or changed_to)
                 and not scale.problem(value)
                 and value not in (scale.min, scale.max)
                 and not _BEFORE.search(before[-30:])

@@ -79,7 +79,7 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
     """
     text = f"{before} | {after}".casefold().replace("_", " ").replace("’", "'")
     text = _CLITIC.sub(r"\1'\2", _BASED_ON.sub("", text))
-    text = _USER_QUERY.sub("query", text)
+    text = _USER_QUERY.sub("query", text).replace("question relevance", "relevance")
     words = _WORD_OR_CLITIC.findall(text)
     known = all(
         (_KNOWN.fullmatch(word) and word not in _OF_SEVERAL) or _UNSPACED_PARTS.fullmatch(word)
@@ -115,7 +115,7 @@ def names_response(words_between: str) -> bool:
         _KNOWN.fullmatch(word)
         or _UNSPACED_PARTS.fullmatch(word)
         or len(word) == 1
-        or word in {"its", "their"}
+        or word in {"its", "their", "gives"}
         for word in words
     )
 

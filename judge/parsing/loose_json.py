@@ -11,11 +11,15 @@ from typing import Any
 
 from judge.parsing.markup import QUOTES
 
+_ENDS = (
+    r"\s*(?:[:}\]]|\Z|,\s*(?:[\"'{\[}\]/\#]|\Z|[\w ]{1,40}:|"
+    r"(?:-?[0-9][0-9.]*|true|false|null)\s*[,}\]]))"
+)
+"""What follows the end of a text; a quotation mark before anything else is inside of it."""
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/|(?P<mark>[{}\[\],:])|"
-    # A quotation mark inside of a text ends it only before a sign of the object.
-    r"(?P<string>\"(?:[^\"\\]|\\.|\"(?!\s*(?:[,:}\]]|\Z)))*\"?|'(?:[^'\\]|\\.|'(?!\s*(?:[,:}\]]|\Z)))*'?)|"
-    r"(?P<word>[^\s{}\[\],:\"'][^{}\[\],:\"'\n]*)",
+    rf"(?P<string>\"(?:[^\"\\]|\\.|\"(?!{_ENDS}))*\"?|'(?:[^'\\]|\\.|'(?!{_ENDS}))*'?)|"
+    r"(?P<word>[^\s{}\[\],:\"'](?:(?!\s(?://|\#))[^{}\[\],:\"'\n])*)",
     re.DOTALL,
 )
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", re.ASCII)

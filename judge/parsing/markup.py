@@ -66,6 +66,9 @@ _STRUCK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What its writer struck out, and comments."""
+_CITATION = re.compile(
+    r"(?<=[\w.,;!?%)])(?: ?[\[【]\^?(?:1?[0-9](?:†\w*)?)(?:[,–-] ?1?[0-9])*[\]】])+(?!\()"
+)
 _HTML_MARK = re.compile(
     r"</?(?:b|strong|i|em|u|mark|code|span|font|small|big|sup|sub|kbd)(?: [^<>]{0,200})?>",
     re.IGNORECASE,
@@ -100,7 +103,8 @@ _FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")
 _HEADING = re.compile(r"\A#{1,6} +")
 # Before a letter only: "> 85" may mean more than 85.
 _BULLET = re.compile(
-    r"\A(?:(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])|[1-9][.)] +(?=[*_]*[A-Z][a-z ]{2,30}:))"
+    r"\A(?:(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])|[1-9][.)] +(?=[*_]*[A-Z][a-z ]{2,30}:)|"
+    r"[*_]*[Ss]tep [1-9][0-9]?[*_]*[:.)][*_]* +(?=[*_]*[A-Za-z]))"
 )
 # Not stars, of which several are a rating, and not 💯 and 🔟, which are numbers. After a score only
 # check marks and the like: a face may mean that the score is a joke.
@@ -167,6 +171,8 @@ def plain(text: str) -> str:
         body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
         body = _CONTROL.sub(" ", without_turn_end(body))
     body = without_turn_end(body)
+    if "[" in body:
+        body = _CITATION.sub("", body)
     if "%" in body:
         body = _PERCENT_FIRST.sub(r"\1%", body)
     body = _BEFORE_BREAK.sub("\n", body)

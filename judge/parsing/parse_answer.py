@@ -175,8 +175,9 @@ def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Name
 
 
 _CORRECTED = re.compile(
-    r"\bi\b[^.!?\n0-9]{1,40} (?:it|this|score|rating) (?:down |up )?to (?:an? )?"
-    r"([0-9]+(?:\.[0-9]+)?)\W*\Z",
+    r"\bi\b(?:[^.!?\n0-9]{1,40} (?:it|this|score|rating) (?:down |up )?to|"
+    r"(?:['’]d| would|['’]ll| will)? (?:go with|say|(?:give|rate|make) (?:it|this)|settle on))"
+    r" (?:an? )?([0-9]+(?:\.[0-9]+)?)\W*\Z",
     re.IGNORECASE,
 )
 """How a correction without a label ends: "I lower it to 60."."""
@@ -340,6 +341,8 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         ),
         contests(score.tail, scale, names, parts=not score.named),
     )
+    if score.rule == "json" and (said := only_given(score.reason, scale, names)):
+        contest = chain(contest, [float(said.number)])
     if not score.named and score.rule == "last_line":
         # Parts without a sum, each beside the end of the scale.
         contest = chain(contest, whole_scores(score.reason, scale))

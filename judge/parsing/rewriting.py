@@ -15,6 +15,8 @@ _ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
 _RULE = re.compile(r"[\s|:-]+")
 _CELL_NUMBER = re.compile(r"[*_` ]*-?[0-9]+(?:\.[0-9]+)?(?: ?/ ?[0-9]+| ?%| ?\([0-9]+\))?[*_` ]*")
 
+_ROW_NUMBERS = {"#", "No.", "No", "Nr.", "Nr", "n", "", "Claim", "Fact", "Step", "Passage"}
+"""Headers of the first column of a table whose rows have numbers."""
 _MAXIMUM = re.compile(r"(?<=[0-9])[*_` ]*\(([0-9]+)\)\Z")
 """The end of the scale in brackets: "84 (100)"."""
 _POINTS = re.compile(r"(?:points?|awarded)(?: ?\(.*\))?", re.IGNORECASE)
@@ -46,6 +48,9 @@ _BEFORE_WORDS = re.compile(
 )
 _WORD = re.compile(rf"(?:{_NUMERAL})(?=s?(?:[- ]|und|en|y|e|et|\Z|{_NUMERAL}))", re.IGNORECASE)
 _TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
+_WORDS_BESIDE = re.compile(
+    rf"\b(?P<words>(?:{_NUMERAL})(?:[- ](?:{_NUMERAL})){{0,2}}) ?\((?P<number>[0-9]{{1,3}})\)", re.I
+)
 _FULL = re.compile(
     r"\A[^\w\n]*full (?:marks|score|points)"
     r"(?=(?:: 100)?\. [A-Z]| ?[.!—–-]|: [A-Za-z]|\W*\Z)(?:: 100)?|"
@@ -124,8 +129,8 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
 
 _NAME = r"[^\W\d_][\w-]{0,30}"
 _ELEMENT = re.compile(
-    # An attribute with a number may be the end of another scale.
-    rf"<({_NAME})(?:\s[^<>0-9\n]{{0,100}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
+    # An attribute with another number may be the end of another scale.
+    rf"<({_NAME})(?:\s(?:[^<>0-9\n]|(?<=[\"'=])100(?=[\"'\s>])){{0,100}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
 )
 _OF_OTHERS = re.compile(
     r"<(reference|draft|example|expected|previous|original|prompt|instructions?|input)\b[^<>]*>"
@@ -161,6 +166,8 @@ def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     if "]" in text:
         text = _RESULT.sub("\nScore: ", text)
+    if "100" in text and "=" in text:
+        text = _DEDUCTED.sub(_deducted, text)
     text = _MISSPELT.sub("Score", text)
     text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
     if "100" in text and not text.isascii():
@@ -172,7 +179,7 @@ def rewritten(text: str, names: Names) -> str:
     text = _CHINESE_LINE.sub(_chinese, "\n".join(map(_words_in_digits, text.split("\n"))))
     text = _FULL.sub("100", text)
     if "(" in text:
-        text = _CALL.sub(r"score: \1", _TWICE.sub(r"\1", text))
+        text = _CALL.sub(r"score: \1", _TWICE.sub(r"\1", _WORDS_BESIDE.sub(_agreeing, text)))
     return "\n".join(_table_rows(text, names)) if "|" in text else text
 
 
@@ -199,6 +206,20 @@ _TEMPLATE = re.compile(r"(?<=[Ss]core: )[NX] ?= ?(?=[0-9])")
 """The letter of the prompt's "Score: N" before the number."""
 
 
+_DEDUCTED = re.compile(
+    r"(?<![\w.)=*/+-])100(?P<less>(?: ?(?:\([^()\n]*\) ?)?[-–−] ?[0-9]+(?:\.[0-9]+)?)+)"
+    r"(?: ?\([^()\n]*\))? ?= ?(?P<result>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
+)
+"""What is left of the maximum: "100 - 10 (no date) - 5 = 85"."""
+_REMARK = re.compile(r"\([^()\n]*\)")
+
+
+def _deducted(match: re.Match[str]) -> str:
+    less = re.findall(r"[0-9.]+", _REMARK.sub(" ", match["less"]))
+    right = 100 - sum(map(float, less)) == float(match["result"])
+    return match["result"] if right else match[0]
+
+
 def _words_in_digits(text: str) -> str:
     """Return a line whose last sentence has its score in digits, if it is one in words."""
     line = _SENTENCE.split(text)[-1]
@@ -222,6 +243,13 @@ def _in_digits(match: re.Match[str]) -> str:
         return match[0]
     after = re.sub(_OF_HUNDRED_IN_WORDS, "/100", match["after"], flags=re.IGNORECASE)
     return f"{match['before']}{value}{after}"
+
+
+def _agreeing(match: re.Match[str]) -> str:
+    """Return the number in brackets behind the same one in words: "eighty-five (85)"."""
+    words = re.split("[- ]", match["words"].lower())
+    same = sum(_VALUES.get(word, 0) for word in words) == float(match["number"])
+    return match["number"] if same else match[0]
 
 
 _LEAST_TEN = 20
@@ -258,7 +286,8 @@ def _table_rows(text: str, names: Names) -> list[str]:
             ]
             last = numbers[-1:] if kind_of_label(cells[0]) == "final" else []
             numbers = [cell for cell in scored if cell in numbers] or last
-        if len(numbers) == 1 and (len(cells) > 1 or header):
+        numbered = header and header[0] in _ROW_NUMBERS and numbers[:1] == cells[:1]
+        if len(numbers) == 1 and (len(cells) > 1 or header) and not numbered:
             name = cells[0] if cells[0] != numbers[0] else header[0] if header else ""
             column = header[cells.index(numbers[0])] if len(header) == len(cells) else ""
             rows.append((len(kept), f"{column}: {numbers[0]}" if label.fullmatch(column) else ""))

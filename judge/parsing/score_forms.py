@@ -88,7 +88,8 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read a first line with a score and its explanation."""
     line, _, rest = text.partition("\n")
     readable = len(line) <= _LONGEST_LINE and not line.startswith("{")
-    plain = (undecorated(line) if readable else None) or ""
+    # A mark without its partner may be in the explanation: "$49.99".
+    plain = (undecorated(line) or line) if readable else ""
     for why in islice(REASON.finditer(plain), _MOST_REASONS):
         match = score_of(plain[: why.start()], patterns)
         if _OF_OTHER.match(plain, why.start()):
@@ -105,9 +106,11 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
 
 _OF_OTHER = re.compile(
     r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|(?:which|that|this|"
-    r"it) is (?:the|an?) (?!score|rating|my|grade)|(?:(?:of|for) )?the (?:number|age|max\w*|limit|"
-    r"pass mark|correct answer|other|reference|first|second|previous|last|word|year)|(?:previous|"
-    r"pass mark|reference answer|max(?:imum)?)\W*\Z)",
+    r"it) is (?:the|an?) (?!score|rating|my|grade)|"
+    # "85 - The reference says so." begins a sentence.
+    r"(?:(?:of|for) )?(?:(?-i:the)|(?<=\. )the) (?:number|age|max\w*|limit|pass mark|"
+    r"correct answer|other|reference|first|second|previous|last|word|year)|"
+    r"(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
     re.IGNORECASE,
 )
 """What follows a number that is not the judge's score of the response: "85, said the teacher."."""
@@ -194,8 +197,14 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     others: list[tuple[str, Any]] = []
     prose: list[str] = []
     limits: list[float] = []
+    names = {name for name, _ in pairs if NAMES_SCORE.search(name)}
+    has_final = sum(bool(_FINAL_KEY.search(name)) for name in names) == 1
     for name, value in pairs:
-        score = _member(name, value, patterns)
+        if _THOUGHT.fullmatch(name):
+            continue
+        # "total" beside "final_score" is a count.
+        counts = has_final and name not in names
+        score = None if counts else _member(name, value, patterns)
         if score:
             scores.append(score)
         elif isinstance(value, str) and not isinstance(value, Number):
@@ -211,7 +220,9 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if len(scores) != 1 or (others and not scores[0].named):
         return None
     [score] = scores
-    if any(_SECOND.search(name) or _holds_score(name, x, patterns) for name, x in others):
+    if any(_SECOND.search(name) for name, _ in others) or (
+        not score.final and any(_holds_score(name, x, patterns) for name, x in others)
+    ):
         return None
     # A number that is written with an escape ("\\u0038") does not count.
     if score.number not in text or any(most < float(score.number) for most in limits):
@@ -249,6 +260,9 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, tuple) for x in value)
 
 
+_FINAL_KEY = re.compile("final|overall", re.IGNORECASE)
+_THOUGHT = re.compile(r"(?:thoughts?|thinking|scratch_?pad|cot|chain_of_thought)", re.IGNORECASE)
+"""Keys of what a judge considers before it decides, as a think block does."""
 _SECOND = re.compile(
     r"\b(?:alternative|revised|corrected|adjusted|low|lower|high|upper|min|minimum|previous|"
     r"original|initial)\b",
@@ -281,6 +295,10 @@ def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None
     kind = kind_of_label(name)
     if not patterns.label.fullmatch(name) and kind not in {"final", "named"}:
         return None
+    if _is_object(value):
+        # An object with a value, and perhaps the end of its scale.
+        numbers = [n for key, n in value if isinstance(n, Number) and _OF_SCORE.fullmatch(key)]
+        value = numbers[0] if len(numbers) == 1 else None
     if not isinstance(value, str):
         return None
     score = score_of(value, patterns)

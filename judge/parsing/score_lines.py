@@ -81,6 +81,9 @@ def labelled_scores(
         if "\n" in match[0] and _LISTED.match(plain, match.end()):
             # A heading above a list: "Evaluation:", and "1. ..." on the next line.
             continue
+        if _OR_MORE.match(plain, match.end()):
+            # "A score of 90 or above would need the exception."
+            continue
         if match["of"] and scale.problem(float(match["of"])):
             # "A credit score of 620."
             continue
@@ -108,6 +111,7 @@ _SUPPOSED = re.compile(
 """Words of a sentence that considers a score and does not give it."""
 _COUNT = re.compile(COUNT, re.IGNORECASE)
 _LISTED = re.compile(r"[.)] ")
+_OR_MORE = re.compile(r"(?:/100|%)? or (?:above|higher|more|better|over|below|lower|less)\b")
 
 
 def score_of_line(line: str, scale: Scale | None, names: Names) -> float | None:

@@ -30,8 +30,9 @@ _GIVES = (
     r"[我因所][^0-9。，,]{0,12}(?:给|打)[出了]?)"
     r"[^0-9.!?;:]{0,70}?|"
     # What is left after deductions, and a change of one's own score.
-    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|results\s+in|yields)\s+"
-    r"(?:(?:us|me)\s+(?:with|at)\s+)?|"
+    r"\b(?:that|this|which)\s+(?:leaves|makes(?:\s+it)?|gives|comes\s+to|results\s+in|yields)\s+"
+    r"(?:(?:us|me)\s+(?:(?:with|at)\s+)?)?"
+    r"(?:an?\s+(?:final\s+|total\s+)?(?:score|total|rating)\s+of\s+)?|"
     r"\bI(?:['’]ll|\s+will|\s+would)?\s+(?:[a-z]+\s+)?(?:lower|raise|reduce|revise|adjust|change|bring|"
     r"correct|move)\s+(?:it|this|(?:my|the)\s+[a-z]+)\s+(?:down\s+|up\s+)?to\s+(?:an?\s+)?)"
 )

@@ -130,6 +130,7 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("tenth", 200, 0.02),
         ("eleventh", 200, 0.01),
         ("twelfth", 200, 0.03),
+        ("thirteenth", 200, 0.0),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
@@ -173,7 +174,7 @@ def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:
         ("I would give this a 70, maybe 75.", "score", None),
         ("I would rate this 80, but the missing date lowers it to 60.", "score", None),
         ("The response is not complete, so the score is 100 minus 30.", "score", None),
-        ("Score: 100 - 30 = 70", "score", None),
+        ("Score: 100 - 30 = 70", "score", 70),
         ("Score: 100 - 30 = 80", "score", None),
         ("70 - wait, 60 is fairer.", "score", None),
         ("1 - The response is wrong\n2 - It is too long", "score", None),

@@ -39,6 +39,7 @@ from study.base.scales import Scale
         ("It names 3 of 4 causes. A score of 75 seems fair.", 75),
         ("It names 3 of 4 causes. **75**", 75),
         ("It names 3 of 4 causes.\n=> 75", 75),
+        ("It names 3 of 4 causes, and so the question relevance comes to 75.", 75),
         ("On the scale from 0 to 100 I rate the response at 75.", 75),
         ("Der Text nennt 3 von 4 Gründen. Ich würde daher 72 von 100 Punkten vergeben.", 72),
         ("La respuesta incluye 5 de los 6 datos, así que le asigno un 85.", 85),
