@@ -26,7 +26,8 @@ _CHANGES = re.compile(
     r"closer to|better (?:score|rating)|fairer|more (?:fair|accurate|appropriate|fitting|"
     r"reasonable)|would be (?:fair|better|right)|"
     r"is (?:fair|better|right(?! (?:about|on|in|that|and|but)\b)|appropriate)|"
-    r"should be(?! (?:noted|added|said|mentioned))|hmm|no(?=\.\s*\Z)|perhaps|maybe|alternatively|"
+    r"should be(?= (?:(?:an?|at|around|about|set|rated|lowered|raised|reduced|changed|corrected)"
+    r"(?: (?:to|at))? )?(?:an? )?[0-9])|hmm|no(?=\.\s*\Z)|perhaps|maybe|alternatively|"
     r"mine (?:is|would be))\b",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """Makes JSON of an object that a model wrote nearly so.
 
-It may have single quotes, names without quotes, comments, a comma before a bracket, or an end that
-is missing. Its numbers keep the way in which they are written.
+It may have single quotes, names without quotes, comments, a comma before a bracket or none
+between two members, or an end that is missing. Its numbers keep the way in which they are written.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from judge.parsing.markup import QUOTES
 
 _ENDS = (
-    r"\s*(?:[:}\]]|\Z|,\s*(?:[\"'{\[}\]/\#]|\Z|[\w ]{1,40}:|"
+    r"\s*(?:[:}\]]|\Z|(?<=\n)\s*\"[\w ]{1,40}\"\s*:|,\s*(?:[\"'{\[}\]/\#]|\Z|[\w ]{1,40}:|"
     r"(?:-?[0-9][0-9.]*|true|false|null)\s*[,}\]]))"
 )
 """What follows the end of a text; a quotation mark before anything else is inside of it."""
@@ -85,6 +85,8 @@ def as_json(text: str) -> tuple[str, str, bool]:
         elif mark:
             written.append(mark)
         elif string:
+            if written and written[-1] not in {"{", "[", ",", ":"}:
+                written.append(",")
             written.append(_quoted(string))
         elif word:
             written.append(_plain(word.strip()))

@@ -127,6 +127,8 @@ def _scored(
     answer: str, stripped: str, scale: Scale, form: Form, names: Names, *, cut: bool
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
+    if _BRACE_MISSING.match(answer) and "{" not in answer:
+        answer = f"{{{answer}"
     answer = elements_apart(answer)
     if (scale.min, scale.max) == (0, 100):
         answer = rewritten(answer, names)
@@ -174,6 +176,8 @@ def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Name
     return None if found.value is None else found._replace(rule="last_line")
 
 
+_BRACE_MISSING = re.compile(r'\s*"[a-z_ ]{1,30}" ?: ', re.IGNORECASE)
+"""The first name of an object that does not begin with {."""
 _CORRECTED = re.compile(
     r"\bi\b(?:[^.!?\n0-9]{1,40} (?:it|this|score|rating) (?:down |up )?to|"
     r"(?:['’]d| would|['’]ll| will)? (?:go with|say|(?:give|rate|make) (?:it|this)|settle on))"
@@ -337,7 +341,7 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
             scale,
             names,
             parts=not score.named,
-            considered=not (score.named and score.rule == "last_line"),
+            considered=not (score.named and score.rule in {"last_line", "json"}),
         ),
         contests(score.tail, scale, names, parts=not score.named),
     )

@@ -191,7 +191,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
-            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ = )|"
+            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ = | to [0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"\b(?:{any_of('labels', 'gives')}|{any_of('labels', 'earns')})\s+"
             rf"(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"
