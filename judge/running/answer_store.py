@@ -209,6 +209,7 @@ class AnswerStore(Delivery):
             further["prompt_hash"] = request.prompt_hash
         items = planned.pending.answered(
             request.flags,
+            request.response_ids,
             value=value,
             missing_reason=reason,
             rule=rule,

@@ -1,7 +1,7 @@
 """Items of a call: what is judged of a response, and what is left to ask about it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
@@ -154,9 +154,18 @@ class Pending:
             key = (content.id, self.construct_key, self.repeat, attempt)
             yield Resolved(*key, item=self.item, **known)
 
-    def answered(self, flags: tuple[str, ...], **known: Any) -> Iterator[Resolved]:
-        """Yield the item of each response; those after the first share its answers."""
-        for number, item in enumerate(self.resolved(**known)):
+    def answered(
+        self, flags: tuple[str, ...], responses: Container[int] | None = None, **known: Any
+    ) -> Iterator[Resolved]:
+        """Yield the item of each response; those after the first share its answers.
+
+        `responses` (database keys) limits them: files may answer a prompt for each one.
+        """
+        items = (
+            item for item in self.resolved(**known)
+            if responses is None or item.response in responses
+        )  # fmt: skip
+        for number, item in enumerate(items):
             yield replace(item, flags=(*flags, SHARED) if number else flags)
 
 
