@@ -3,7 +3,10 @@
 Each becomes a line such as "Overall: 76", which the one rule for lines reads.
 """
 
+import ast
 import re
+from collections.abc import Callable
+from operator import add, mul, sub, truediv
 
 from judge.parsing.label_words import NUMBERS, kind_of_label
 from judge.parsing.markup import undecorated
@@ -129,8 +132,7 @@ def labels_joined(text: str, scale: Scale, names: Names) -> str:
 
 _NAME = r"[^\W\d_][\w-]{0,30}"
 _ELEMENT = re.compile(
-    # An attribute with another number may be the end of another scale.
-    rf"<({_NAME})(?:\s(?:[^<>0-9\n]|(?<=[\"'=])100(?=[\"'\s>])){{0,100}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
+    rf"<({_NAME})(?P<attributes>\s[^<>\n]{{0,200}})?>([^<>]*)(?P<closed></{_NAME}\s*>|(?=\Z|\n))"
 )
 _OF_OTHERS = re.compile(
     r"<(reference|draft|example|expected|previous|original|prompt|instructions?|input)\b[^<>]*>"
@@ -139,6 +141,14 @@ _OF_OTHERS = re.compile(
 )
 """Elements with the score of something else, or an earlier one."""
 _TAG = re.compile(rf"(?m)^[ \t]*</?{_NAME}>|</{_NAME}>[ \t]*$")
+_GIVEN = re.compile(
+    r"\b(?:value|val|score|rating|points)\s*=\s*[\"']?([0-9]+(?:\.[0-9]+)?)\b", re.I
+)
+"""The attribute of an element with its score."""
+_LIMIT = re.compile(
+    r"\b(?:max\w*|out[_-]?of|of|scale|range)\s*=\s*[\"']?(?:[0-9]+ ?(?:-|–|to) ?)?([0-9]+)", re.I
+)
+"""The attribute of an element with the end of its scale."""
 _HAS_NUMBER = re.compile(r"[^0-9]{0,20}[0-9][^<>]{0,20}")
 _VALUE = {"value", "val", "score", "rating", "points", "result", "n"}
 
@@ -149,7 +159,12 @@ def elements_apart(text: str) -> str:
         return text
 
     def line(match: re.Match[str]) -> str:
-        content = match[2].strip()
+        content = match[3].strip()
+        if not content and (given := _GIVEN.search(match["attributes"] or "")):
+            content = given[1]
+        limit = _LIMIT.search(match["attributes"] or "")
+        if limit and limit[1] != "100":
+            return match[0]  # An element on another scale.
         if not _HAS_NUMBER.fullmatch(content):
             return f"\n{content}\n"
         label = "score" if match[1].lower() in _VALUE else match[1].replace("-", " ")
@@ -166,8 +181,10 @@ def rewritten(text: str, names: Names) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     if "]" in text:
         text = _RESULT.sub("\nScore: ", text)
-    if "100" in text and "=" in text:
-        text = _DEDUCTED.sub(_deducted, text)
+    if _UNSURE.search(text):
+        text = _CONFIDENCE.sub("", text)
+    if "=" in text or "≈" in text:
+        text = _SUM.sub(_summed, "\n".join(map(_sum_without_remarks, text.split("\n"))))
     text = _MISSPELT.sub("Score", text)
     text = _EQUIVALENT.sub(r"\g<score>/100", _GLUED.sub("\n", text))
     if "100" in text and not text.isascii():
@@ -206,18 +223,64 @@ _TEMPLATE = re.compile(r"(?<=[Ss]core: )[NX] ?= ?(?=[0-9])")
 """The letter of the prompt's "Score: N" before the number."""
 
 
-_DEDUCTED = re.compile(
-    r"(?<![\w.)=*/+-])100(?P<less>(?: ?(?:\([^()\n]*\) ?)?[-–−] ?[0-9]+(?:\.[0-9]+)?)+)"
-    r"(?: ?\([^()\n]*\))? ?= ?(?P<result>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
-)
-"""What is left of the maximum: "100 - 10 (no date) - 5 = 85"."""
-_REMARK = re.compile(r"\([^()\n]*\)")
+def _sum_without_remarks(line: str) -> str:
+    """Return "100 - 20 (no dosage) = 80" without the remarks, and another line as it is."""
+    bare = _REMARK.sub("", line) if "=" in line and len(line) <= _LONGEST_SUM else line
+    return bare if bare != line and _SUM.search(bare) and not _SUM.search(line) else line
 
 
-def _deducted(match: re.Match[str]) -> str:
-    less = re.findall(r"[0-9.]+", _REMARK.sub(" ", match["less"]))
-    right = 100 - sum(map(float, less)) == float(match["result"])
+def _summed(match: re.Match[str]) -> str:
+    """Return the result of a calculation that is right: "100 - 15 = 85", "(80 + 90) / 2 = 85"."""
+    line = match.string[: match.start()].rpartition("\n")[2]
+    if not re.search(r"\w", line) and _PLAIN_SUM.fullmatch(match["sum"]):
+        # Not what is left of the maximum: a calculation of the response.
+        return match[0]
+    if float(match["result"]) < 1:
+        return match[0]  # A share, of which the score may follow.
+    text = _PERCENT.sub(r"(\1/100)", match["sum"].translate(_SIGNS).replace("x", "*"))
+    try:
+        value = _value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ArithmeticError, ValueError):
+        return match[0]
+    decimals = len(match["result"].partition(".")[2])
+    right = abs(value - float(match["result"])) <= 0.5 * 10.0**-decimals + _EQUAL
     return match["result"] if right else match[0]
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    raise ValueError(ast.dump(node))
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.Div: truediv,
+}
+_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "≈": "=", "−": "-", "–": "-"})
+_SUM = re.compile(
+    r"(?<![\w.)=*/+-])(?P<sum>\(*[0-9]+(?:\.[0-9]+)?%?(?:[ ()]{0,3}(?:[-−–+/*×·÷]|\bx\b)[ ()]{0,3}"
+    r"[0-9]+(?:\.[0-9]+)?%?){1,20}\)*) ?[=≈] ?"
+    r"(?P<result>[0-9]+(?:\.[0-9]+)?)(?![0-9]|\.[0-9]|[ *_]*[-+*/=%])"
+)
+_REMARK = re.compile(r"(?<=[0-9]) ?\([^()\n0-9]*[A-Za-z]{3}[^()\n]*\)")
+_LONGEST_SUM = 400
+_PLAIN_SUM = re.compile(r"(?!100\b)[0-9 ]+(?:[-+x×*·] ?[0-9 ]+)+")
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
+_EQUAL = 1e-6
+_UNSURE = re.compile("onfiden|onfian|ertainty|onfidenz|信|確|увер", re.IGNORECASE)
+_CONFIDENCE = re.compile(
+    r"[.,;|]?[ \t]*[(\[]?[*_]*\b(?:confidence|certainty|konfidenz|confiance|confianza|置信度|"
+    r"確信度|信頼度|уверенность)"
+    r"(?: (?:level|score))?[*_]*[\"']?(?: ?[:=：]|"
+    r" is)[*_ ]*[\"']?(?:[0-9.]{1,6} ?%?(?: ?/ ?[0-9]+)?|high|medium|low)[\"']?[)\]]?",
+    re.IGNORECASE,
+)
+"""How sure a judge is, which is no second score."""
 
 
 def _words_in_digits(text: str) -> str:
