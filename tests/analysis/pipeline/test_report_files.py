@@ -12,7 +12,7 @@ import pytest
 from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
-from analysis.pipeline.report_files import as_document, write_document
+from analysis.pipeline.report_files import as_document, report_schema, write_document
 from analysis.render.document import Document
 from analysis.render.output_files import as_json
 from analysis.verify import verify
@@ -76,7 +76,8 @@ def test_the_json_follows_the_shipped_schema(analysis: Analysis, report: Path) -
     assert len(written["estimates"]) == len(analysis.estimates)
 
 
-def test_the_schema_refuses_what_it_does_not_know(content: Document) -> None:
+def test_the_schema_is_one_and_refuses_what_it_does_not_know(content: Document) -> None:
+    jsonschema.Draft202012Validator.check_schema(report_schema())
     plain = as_json(content)
     plain["estimates"][0]["p_value"] = 0.05
     with pytest.raises(jsonschema.ValidationError, match="p_value"):
