@@ -21,7 +21,7 @@ _create_schema = creation.create_schema
 def create_schema(engine: Engine) -> None:
     """Create what `study.schema.creation.create_schema` creates."""
     path = Path(engine.url.database or "")
-    if engine.dialect.name != "sqlite" or path.exists():
+    if engine.dialect.name != "sqlite" or (path.exists() and path.stat().st_size):
         _create_schema(engine)
         return
     path.write_bytes(_empty_study())

@@ -6,12 +6,11 @@ import re
 from html import unescape
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from analysis import analyse, write_report
-from analysis.pipeline.report_files import report_schema
 from tests.analysis.degenerate import CASES
+from tests.analysis.pipeline.pages import VALIDATOR
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -44,7 +43,7 @@ def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) ->
 
     page = write_report(analysis, tmp_path / "report")
     written = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    VALIDATOR.validate(written)
     text = visible(page.read_text(encoding="utf-8"))
     assert case.says in text
     assert not re.search(r"(?<![\w.-])(nan|NaN|inf|None)(?![\w.-])", text)

@@ -1,6 +1,7 @@
 """Every complete command that check, plan, judge rank and import print runs on its file."""
 
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -98,18 +99,26 @@ def typed(name: str, path: Path) -> list[str]:
     return [str(path) if word == "FILE" else word for word in COMMANDS[name]]
 
 
+@pytest.fixture(scope="module")
+def with_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study with responses, of which copies are used."""
+    folder = tmp_path_factory.mktemp("with answers")
+    answers = folder / "answers.csv"
+    pd.DataFrame(FURTHER["answers"]).to_csv(answers, index=False)
+    for begin in (["init", str(folder / "study")], ["import", str(folder / "study"), str(answers)]):
+        assert CliRunner().invoke(cli, begin).exit_code == 0
+    return folder / "study"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", [*TABLES, *FURTHER])
 def test_a_printed_command_runs_on_its_file(
-    tmp_path: Path, ccrs: Callable[..., Result], name: str, command: str
+    tmp_path: Path, with_answers: Path, ccrs: Callable[..., Result], name: str, command: str
 ) -> None:
     path = tmp_path / "a table.csv"
     pd.DataFrame({**TABLES, **FURTHER}[name]).to_csv(path, index=False)
     if command == "import":
-        answers = tmp_path / "answers.csv"
-        pd.DataFrame(FURTHER["answers"]).to_csv(answers, index=False)
-        ccrs("init", "my study")
-        ccrs("import", "my study", str(answers))
+        shutil.copytree(with_answers, tmp_path / "my study")
     first = ccrs(*typed(command, path))
     for part in commands_of(first):
         again = ccrs(*shlex.split(part)[1:])

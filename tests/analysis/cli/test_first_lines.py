@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from analysis.cli.report import report
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 CCRS = Path(sys.executable).with_name("ccrs")
 
 

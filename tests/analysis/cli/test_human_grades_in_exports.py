@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.ccrs_command import in_process, program
+from tests.ccrs_command import in_process
 
 N = 30
 RNG = np.random.default_rng(11)
@@ -213,16 +213,14 @@ def written(folder: Path, form: str, content: Any) -> Path:
 def test_people_and_judge_are_told_apart(name: str, tmp_path: Path) -> None:
     form, content, judge, people = EXPORTS[name]
     path = written(tmp_path, form, content())
-    # The first by the installed program.
-    ccrs = program if name == next(iter(EXPORTS)) else in_process
-    report = ccrs("report", path, "--text")
+    report = in_process("report", path, "--text")
     assert report.returncode == 0, report.stderr
     assert f"{judge} compared with {people}: {N} responses" in report.stdout
     assert f"Accuracy: {100 * ACCURACY:.0f}%" in report.stdout
-    advice = ccrs("doctor", path)
+    advice = in_process("doctor", path)
     assert advice.returncode == 0, advice.stderr
     command = advice.stdout.partition("Next:   ")[2].splitlines()[0]
-    again = ccrs(*shlex.split(command)[1:], "--text")
+    again = in_process(*shlex.split(command)[1:], "--text")
     assert again.stdout.splitlines()[2:5] == report.stdout.splitlines()[2:5], again.stderr
 
 

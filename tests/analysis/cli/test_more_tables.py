@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 from ccrs_study import evaluate
 from study.cli.root import cli
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 HUMAN = [1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 2, 4]
 LLM = [2, 2, 3, 5, 5, 4, 4, 2, 1, 1, 3, 4]
 RATERS = ["anna", "ben", "cara"]

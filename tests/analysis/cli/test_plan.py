@@ -198,7 +198,7 @@ def test_a_pilot_of_one_rated_query_is_named_whatever_is_planned(
     path = tmp_path / "pilot.csv"
     rows = ["q1,a,3,4,4", "q1,b,2,2,3", "q1,c,5,4,5", "q1,d,1,2,1"]
     path.write_text("\n".join(["query_id,system,llm,human_anna,human_ben", *rows]) + "\n")
-    options = ["--scale", "1:5:1", "--queries", "25", "--raters", "2", "--runs", "100", *further]
+    options = ["--scale", "1:5:1", "--queries", "25", "--raters", "2", "--runs", "2", *further]
     result = CliRunner().invoke(cli, ["plan", str(path), *options])
     if "--components" in further:
         assert result.exit_code == 0, result.output

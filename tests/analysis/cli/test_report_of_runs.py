@@ -4,16 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from click.testing import CliRunner
 
 from analysis.cli.doctor import doctor
 from analysis.cli.report import report
-from analysis.pipeline.report_files import report_schema
 from judge import judge_study
 from study import Study
 from study.cli.root import cli
+from tests.analysis.pipeline.pages import VALIDATOR
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -45,7 +44,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     assert result.exit_code == 0, result.output
     assert "jury (judge): the mean of plain, shuffled and fenced" in result.stdout
     written = json.loads((folder / "report" / "report.json").read_text("utf-8"))
-    jsonschema.validate(written, report_schema())
+    VALIDATOR.validate(written)
     (jury,) = (entry for entry in written["scorers"] if entry["scorer"] == "jury")
     assert jury["derived_from"] == ["plain", "shuffled", "fenced"]
 

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 from ccrs_study import evaluate
 from study.cli.root import cli
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 N = 24
 CHOICES = [(0, 1, 2, 0, 1)[row % 5] for row in range(N)]
 JUDGED = [(choice + (row % 6 == 0)) % 2 if choice < 2 else 2 for row, choice in enumerate(CHOICES)]

@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from study.cli.root import cli
+from tests.ccrs_command import in_process
+
+pytestmark = pytest.mark.usefixtures("without_drawing")
 
 N = 30
 RNG = np.random.default_rng(7)
@@ -40,14 +41,6 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, list(arguments))
 
 
-def started(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run a command as a user does, by the console script."""
-    script = str(Path(sysconfig.get_path("scripts")) / "ccrs")
-    return subprocess.run(
-        [script, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
-    )
-
-
 def report(*arguments: str) -> Result:
     return run("report", *arguments, "--text")
 
@@ -69,7 +62,7 @@ def declared(result: Result) -> list[str]:
 def test_a_run_of_a_judge_and_a_queue_of_ratings(write: Write, tmp_path: Path) -> None:
     judge = write("run.csv", session_id=IDS[::-1], evaluator="gpt-4o", score=JUDGE[::-1])
     people = write("queue.csv", session_id=IDS[:20], annotator="kim", rating=PEOPLE[:20])
-    result = started("report", judge, people, "--on", "session_id", "--out", tmp_path / "out")
+    result = in_process("report", judge, people, "--on", "session_id", "--out", tmp_path / "out")
     assert result.returncode == 0, result.stderr
     assert "gpt-4o compared with kim: 20 responses" in result.stdout
     assert "run.csv: 10 responses are without people's scores" in result.stderr
@@ -250,7 +243,7 @@ def test_the_command_for_another_file_runs_once_it_is_filled_in(write: Write, fo
 
 def test_check_doctor_and_plan_take_two_files(write: Write) -> None:
     files = (write("a.csv", id=IDS, gpt4o=JUDGE), write("b.csv", id=IDS, human=PEOPLE))
-    advice = started("doctor", *files)
+    advice = in_process("doctor", *files)
     assert advice.returncode == 0, advice.stderr
     assert "two tables of scores, joined by id" in advice.stdout
     command = advice.stdout.partition("Next:   ")[2].splitlines()[0]

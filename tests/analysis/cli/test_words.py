@@ -9,7 +9,7 @@ import pytest
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
 from study.base.scales import Scale
-from tests.ccrs_command import in_process, program
+from tests.ccrs_command import in_process
 
 ROWS = 60
 NAMED = ("--judge", "llm", "--human", "human", "--query", "question")
@@ -63,9 +63,7 @@ TABLES = {
 def test_a_report_reads_words(tmp_path: Path, name: str) -> None:
     words, options, told = TABLES[name]
     path = written(tmp_path, *agreeing(words))
-    # The first by the installed program.
-    ccrs = program if name == next(iter(TABLES)) else in_process
-    done = ccrs("report", path, *NAMED, *options, "--no-verify", "--resamples", "100")
+    done = in_process("report", path, *NAMED, *options, "--no-verify", "--resamples", "100")
     assert done.returncode == 0, done.stderr
     assert f"Accepted: {told}" in done.stderr
     json.loads((tmp_path / "t-report" / "report.json").read_text("utf-8"))

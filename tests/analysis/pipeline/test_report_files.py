@@ -12,7 +12,8 @@ import pytest
 from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
-from analysis.pipeline.report_files import as_document, write_document
+from analysis.pipeline.report_files import as_document, report_schema, write_document
+from analysis.render.document import Document
 from analysis.render.output_files import as_json
 from analysis.verify import verify
 from tests.analysis.pipeline.pages import VALIDATOR, read
@@ -26,8 +27,19 @@ def analysis() -> Analysis:
     return analyse(table(simulated(constructs=("QR", "AC"), missing=0.1)), options=QUICK)
 
 
-def test_the_page_is_whole_alone_and_quiet(analysis: Analysis, tmp_path: Path) -> None:
-    page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def content(analysis: Analysis) -> Document:
+    return as_document(analysis, "ccrs report x")
+
+
+@pytest.fixture(scope="module")
+def report(content: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a report, in which nothing is changed."""
+    return write_document(content, tmp_path_factory.mktemp("written") / "report").parent
+
+
+def test_the_page_is_whole_alone_and_quiet(report: Path) -> None:
+    page = (report / "report.html").read_text(encoding="utf-8")
     tags = read(page)
     assert tags.open == []
     assert len(tags.ids) == len(set(tags.ids))
@@ -40,8 +52,8 @@ def test_the_page_is_whole_alone_and_quiet(analysis: Analysis, tmp_path: Path) -
     assert page.index('id="not-established"') > order[-1]
 
 
-def test_every_drawing_is_an_image_with_title_and_description(analysis: Analysis) -> None:
-    drawings = [d for figure in as_document(analysis).figures for d in figure.drawings]
+def test_every_drawing_is_an_image_with_title_and_description(content: Document) -> None:
+    drawings = [d for figure in content.figures for d in figure.drawings]
     assert len(drawings) >= 7
     for drawing in drawings:
         root = ElementTree.fromstring(drawing.svg)
@@ -54,10 +66,8 @@ def test_every_drawing_is_an_image_with_title_and_description(analysis: Analysis
         assert not re.search(r"#0102|#ffffff|#000000", drawing.svg)
 
 
-@pytest.mark.usefixtures("without_drawing")
-def test_the_json_follows_the_shipped_schema(analysis: Analysis, tmp_path: Path) -> None:
-    write_report(analysis, tmp_path / "report", command="ccrs report x")
-    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+def test_the_json_follows_the_shipped_schema(analysis: Analysis, report: Path) -> None:
+    written = json.loads((report / "report.json").read_text(encoding="utf-8"))
     VALIDATOR.validate(written)
     assert written["schema_version"] == 1
     assert written["provenance"]["seed"] == 0
@@ -66,9 +76,9 @@ def test_the_json_follows_the_shipped_schema(analysis: Analysis, tmp_path: Path)
     assert len(written["estimates"]) == len(analysis.estimates)
 
 
-@pytest.mark.usefixtures("without_drawing")
-def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
-    plain = as_json(as_document(analysis))
+def test_the_schema_is_one_and_refuses_what_it_does_not_know(content: Document) -> None:
+    jsonschema.Draft202012Validator.check_schema(report_schema())
+    plain = as_json(content)
     plain["estimates"][0]["p_value"] = 0.05
     with pytest.raises(jsonschema.ValidationError, match="p_value"):
         VALIDATOR.validate(plain)
@@ -148,15 +158,13 @@ def test_the_result_of_the_verification_goes_into_page_and_json(
     assert f"{len(checks)} of {len(checks)} figures equal" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("without_drawing")
-def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, tmp_path: Path) -> None:
-    write_report(analysis, tmp_path / "report")
-    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    there = {path.name for path in (tmp_path / "report" / "tables").iterdir()}
+def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, report: Path) -> None:
+    written = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    there = {path.name for path in (report / "tables").iterdir()}
     assert there == set(written["tables"])
-    empty = [name for name in there if pd.read_csv(tmp_path / "report" / "tables" / name).empty]
+    empty = [name for name in there if pd.read_csv(report / "tables" / name).empty]
     assert empty == []
-    estimates = pd.read_csv(tmp_path / "report" / "tables" / "estimates.csv")
+    estimates = pd.read_csv(report / "tables" / "estimates.csv")
     assert len(estimates) == len(analysis.estimates)
 
 
@@ -172,9 +180,10 @@ def test_two_reports_on_the_same_table_are_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_drawing")
-def test_an_old_report_is_replaced_with_its_tables(analysis: Analysis, tmp_path: Path) -> None:
+def test_an_old_report_is_replaced_with_its_tables(content: Document, tmp_path: Path) -> None:
     folder = tmp_path / "report"
-    write_report(analysis, folder)
+    write_document(content, folder)
+    assert (folder / "tables" / "human-ceiling.csv").exists()
     (folder / "mine.txt").write_text("kept", encoding="utf-8")
     small = analyse(table(simulated(raters=0)), options=QUICK)
     write_report(small, folder)
@@ -182,39 +191,33 @@ def test_an_old_report_is_replaced_with_its_tables(analysis: Analysis, tmp_path:
     assert (folder / "mine.txt").exists()
 
 
-@pytest.mark.usefixtures("without_drawing")
-def test_a_folder_that_is_no_report_is_left_alone(analysis: Analysis, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_report_is_left_alone(content: Document, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", encoding="utf-8")
     with pytest.raises(ReportError, match="contains other files and no report"):
-        write_report(analysis, tmp_path)
+        write_document(content, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     other = tmp_path / "other"
     other.mkdir()
     (other / "report.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ReportError, match="was not written by"):
-        write_report(analysis, other)
+        write_document(content, other)
     with pytest.raises(ReportError, match="is a file"):
-        write_report(analysis, tmp_path / "thesis.tex")
+        write_document(content, tmp_path / "thesis.tex")
 
 
-@pytest.mark.usefixtures("without_drawing")
 def test_a_list_of_tables_can_not_reach_outside_the_folder(
-    analysis: Analysis, tmp_path: Path
+    content: Document, tmp_path: Path
 ) -> None:
     folder = tmp_path / "report"
-    write_report(analysis, folder)
+    write_document(content, folder)
     (tmp_path / "victim.csv").write_text("x", encoding="utf-8")
     marker = folder / "report.json"
     forged = json.loads(marker.read_text(encoding="utf-8"))
     forged["tables"].append("../../victim.csv")
     marker.write_text(json.dumps(forged), encoding="utf-8")
-    write_report(analysis, folder)
+    write_document(content, folder)
     assert (tmp_path / "victim.csv").exists()
 
 
-def test_a_document_is_written_twice_without_being_worked_out_twice(
-    analysis: Analysis, tmp_path: Path
-) -> None:
-    content = as_document(analysis)
-    write_document(content, tmp_path / "report")
+def test_a_document_is_written_twice_without_being_worked_out_twice(content: Document) -> None:
     assert content.with_checks([]).chapters is content.chapters

@@ -5,13 +5,12 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from analysis import Options, Scale, ScoreTable, analyse, write_report
-from analysis.pipeline.report_files import report_schema
 from analysis.render.labels import quoted
 from analysis.topics.agreement.largest_disagreements import LISTED, largest_disagreements
+from tests.analysis.pipeline.pages import VALIDATOR
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -63,7 +62,7 @@ def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Pa
     # What somebody wrote keeps its hyphen.
     assert "=1+1 is -5 too many" in cells
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    VALIDATOR.validate(written)
     assert [entry["reason"] for entry in written["largest_disagreements"]] == [
         hostile,
         "=1+1 is -5 too many",

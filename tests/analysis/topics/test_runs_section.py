@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pandas as pd
 import pytest
 
@@ -15,8 +14,8 @@ from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
-from analysis.pipeline.report_files import report_schema
 from analysis.topics.runs import tables
+from tests.analysis.pipeline.pages import VALIDATOR
 from tests.analysis.scores import simulated, table
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -101,7 +100,7 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
     ):
         assert words in text, words
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    VALIDATOR.validate(written)
     assert written["provenance"]["judge_runs"] == [RUN]
     with (tmp_path / "r" / "tables" / "judge-calls.csv").open(encoding="utf-8") as file:
         listed_rows = list(csv.DictReader(file))
@@ -117,7 +116,7 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
     run = RUN | {"account": RUN["account"] | {"account": total, "calls": calls}}
     page = write_report(analysis, tmp_path / "r", judge_runs=[run]).read_text(encoding="utf-8")
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    VALIDATOR.validate(written)
     entries = written["provenance"]["judge_runs"][0]["account"]["calls"]
     assert [entry["kind"] for entry in entries] == ["run", "estimate", "probe"]
     assert "include probes and drift; judgments and tokens do not" in page
@@ -197,7 +196,7 @@ def test_runs_of_which_nothing_more_is_known_have_their_conditions_only(
     assert 'id="table-judge-work"' not in page
     assert 'id="table-judge-calls"' not in page
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    VALIDATOR.validate(written)
 
 
 def test_without_runs_there_is_no_such_section(analysis: Analysis, tmp_path: Path) -> None:

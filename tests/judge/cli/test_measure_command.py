@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from study import Study, StudyError, study_status
 from study.cli.root import cli
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
+from tests.ccrs_command import in_process
 from tests.judge.small_studies import fill, store
 
 LEXICAL = {"EM", "EM-normalized", "F1", "BLEU", "chrF", "ROUGE-1", "ROUGE-2", "ROUGE-L"}
@@ -182,13 +182,7 @@ def test_corrected_judgments_replace_earlier_ones(study: Study, tmp_path: Path) 
 
 def test_a_suite_that_asks_a_model_is_pointed_to_its_command(study: Study) -> None:
     fill(study, 1)
-    script = Path(sys.executable).with_name("ccrs")
-    done = subprocess.run(
-        [script, "measure", study.folder, "--metrics", "ragas"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_process("measure", study.folder, "--metrics", "ragas")
     assert done.returncode != 0
     assert "use `ccrs judge STUDY --metric ragas` instead" in " ".join(done.stderr.split())
 

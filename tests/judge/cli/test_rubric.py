@@ -90,7 +90,7 @@ def test_what_is_no_prompt_version_is_named(rated: Path, kind: str) -> None:
         folder.write_text("A note.", encoding="utf-8")
     words = ("judge", rated, "--base-url", "http://localhost:9/v1", "--model", "m")
     words += ("--construct", "AC", "--prompts", "brief-v1", "--rubric", "The response is brief.")
-    done = program(*words) if kind == "binary" else in_process(*words)
+    done = in_process(*words)
     assert done.returncode == 2
     assert str(folder) in done.stderr
     assert ("is a file" if kind == "file" else "AC.txt") in done.stderr

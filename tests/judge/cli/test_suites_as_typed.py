@@ -13,6 +13,8 @@ import pytest
 from tests.ccrs_command import in_process, program
 from tests.judge.stub.process import Stub, running_stub
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 TEXTS = {
     "a": "Fact {q} holds [1]. It is old [2][1].",
     "b": "Fact {q} may hold [1, 3].",
@@ -127,10 +129,10 @@ def test_the_report_says_which_low_ratings_are_the_retrievers(rated: Path) -> No
     relevant = [line.replace(" 0 q", " 0 ") for line in relevant]
     qrels = rated.parent / "qrels.txt"
     qrels.write_text("\n".join(relevant), encoding="utf-8")
-    done = program("measure", rated, "--metrics", "hit,NDCG@1", "--qrels", qrels)
+    done = in_process("measure", rated, "--metrics", "hit,NDCG@1", "--qrels", qrels)
     assert done.returncode == 0, done.stderr
     report = rated.parent / "report"
-    assert program("report", rated, "--out", report).returncode == 0
+    assert in_process("report", rated, "--out", report).returncode == 0
     estimates = json.loads((report / "report.json").read_text(encoding="utf-8"))["estimates"]
     found = {
         tuple(e["constructs"]): e["params"]

@@ -11,7 +11,7 @@ from study import Study
 from study.errors import InputError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from tests.ccrs_command import in_process, program
+from tests.ccrs_command import in_process
 
 PASSAGES = [{"document": "d1", "text": "One."}, {"document": "d2", "text": "Two."}]
 
@@ -99,7 +99,7 @@ def test_an_export_measures_the_rankings_of_a_study(study: Study, tmp_path: Path
     import_rows(study, [LocatedRow(1, row)], source="test", sha256="1", importer="responses")
     file = write(tmp_path, task(given(choice("Relevant"), choice("No"))))
     words = ("measure", study.folder, "--metrics", "RR", "--qrels", file)
-    done = program(*words, "--value", "Relevant=1", "--value", "No=0")
+    done = in_process(*words, "--value", "Relevant=1", "--value", "No=0")
     assert done.returncode == 0, done.stderr
     assert "give the word its number with --value Relevant=NUMBER" in in_process(*words).stderr
     done = in_process(*words, "--value", "Relevant=1", "--value", "No=0", "--value", "Yes=1")

@@ -1,7 +1,5 @@
 """A composite's scores are weighted means of its members', and missing where one of theirs is."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from judge.running.text_scores import measure_study
 from study import Study, study_status
 from study.errors import InputError, StudyError
 from study.settings.study_toml import parse_config
+from tests.ccrs_command import in_process
 from tests.study.facts.test_juries import RESPONSES, bring, jury as scores_of, made, score
 
 BLEND = '[composites.blend]\nof = { "judge" = 3, "EM" = 1 }\n'
@@ -133,10 +132,8 @@ def test_the_status_names_what_a_composite_lacks(tmp_path: Path) -> None:
         BLEND + '[composites.all]\nof = { "judge:QR" = 1, "judge:CC" = 1 }\non = "QR"\n',
     )
     bring(study, [score(0, "judge", 40), metric(0, "EM", 1) | {"construct": "AC"}])
-    script = Path(sys.executable).with_name("ccrs")
-    done = subprocess.run(
-        [script, "status", study.folder], capture_output=True, text=True, check=True
-    )
+    done = in_process("status", study.folder)
+    assert done.returncode == 0, done.stderr
     lines = " ".join(done.stdout.split())
     assert "no construct in common (judge on QR, EM on AC)" in lines
     assert "'judge' has no scores on CC yet" in lines

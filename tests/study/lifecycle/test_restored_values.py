@@ -15,7 +15,7 @@ import pytest
 from study import Study, StudyError
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
-from tests.ccrs_command import program
+from tests.ccrs_command import in_process
 from tests.study.lifecycle.conftest import plant
 from tests.study.lifecycle.test_untrusted_backups import members, packed
 from tests.study.populated_study import fill
@@ -150,7 +150,7 @@ def test_a_judgment_that_was_read_again_is_on_its_scale(scored: bytes, tmp_path:
 
 def test_the_command_names_row_and_reason(rated: bytes, tmp_path: Path) -> None:
     made = tampered(tmp_path, rated, "UPDATE rater_answer SET value = 'high' WHERE id = 1")
-    done = program("restore", made, tmp_path / "back")
+    done = in_process("restore", made, tmp_path / "back")
     assert done.returncode == 2
     assert "table 'rater_answer', row 1: value 'high' is not a number." in " ".join(
         done.stderr.split()

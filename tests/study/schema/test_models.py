@@ -1,10 +1,12 @@
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 from sqlalchemy import create_engine, insert, select
 
+from study import Study
 from study.schema import (
     JudgeAnswerBase,
     Noun,
@@ -16,6 +18,7 @@ from study.schema import (
     digest,
     table,
 )
+from tests import sqlite_tables
 
 SCORE = {"construct_key": "AC", "scorer": "x", "scorer_kind": "judge"}
 
@@ -87,3 +90,11 @@ def test_every_constraint_has_a_name() -> None:
         for sub in [noun, *noun.__subclasses__()]:
             if hasattr(sub, "__tablename__") and hasattr(sub, "__table__"):
                 assert all(c.name for c in table(sub).constraints), sub
+
+
+def test_the_tables_of_the_studies_of_tests_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Study.create(tmp_path / "first").close()
+    monkeypatch.setattr(sqlite_tables, "_create_schema", None)
+    Study.create(tmp_path / "second").close()

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from judge.engines.files.service.folder_state import FolderState
 from judge.engines.files.service.submission_plan import submission_plan
 from judge.engines.files.service.submitting import submit
 from study import Study, StudyError
-from tests.ccrs_command import Done, in_process, program
+from tests.ccrs_command import Done, in_process
 from tests.judge.small_studies import fill
 from tests.judge.stub.batch_services import KEY, BatchServices, running_services
 
@@ -77,9 +76,9 @@ def asked(folder: Path) -> FolderState:
     return asyncio.run(status(BatchFolder(folder)))
 
 
-def ccrs(*words: object, code: int = 0, by: Command = in_process) -> str:
+def ccrs(*words: object, code: int = 0) -> str:
     """Run a command; return what it printed."""
-    done = by(*words)
+    done = in_process(*words)
     output = done.stdout + done.stderr
     assert done.returncode == code, output
     assert "Traceback" not in output
@@ -91,16 +90,14 @@ def ccrs(*words: object, code: int = 0, by: Command = in_process) -> str:
 def test_the_whole_way_with_a_kill_between_upload_and_start(
     services: BatchServices, tmp_path: Path, form: str
 ) -> None:
-    # One form by the installed program.
-    run = partial(ccrs, by=program if form == "openai" else in_process)
     study, folder = tmp_path / "study", tmp_path / "requests"
     with Study.create(study) as made:
         fill(made)
     judge = ["judge", study, "--engine", "files", "--model", MODEL[form], "--format", form]
-    assert "57 prompts" in run(*judge, "--requests", folder)
+    assert "57 prompts" in ccrs(*judge, "--requests", folder)
     words = ["judge", "batch", "submit", folder, "--base-url", services.address(form)]
     words += ["--model", "gemini-0"] if form == "gemini" else []
-    dry = run(*words, "--price", "1000", "1000", "--dry-run")
+    dry = ccrs(*words, "--price", "1000", "1000", "--dry-run")
     assert "judge-001" in dry
     assert "To submit: 57 prompts" in dry
     assert "Answer tokens: at most 912" in dry
@@ -122,20 +119,20 @@ def test_the_whole_way_with_a_kill_between_upload_and_start(
     (file,) = json.loads(recorded)["files"].values()
     assert (file["state"], file["batch"]) == ("starting", None)
 
-    again = run(*words)
+    again = ccrs(*words)
     (batch,) = services.batches
     assert f"batch {batch.id}" in again
     assert len(services.files) == (0 if form == "anthropic" else 1)
     assert submitted(folder, services, form).files[0].batch == batch.id
     assert len(services.batches) == 1
-    shown = run("judge", "batch", "status", folder)
+    shown = ccrs("judge", "batch", "status", folder)
     assert f"0 of 57 prompts answered, 0 failed ({batch.id})" in shown
     assert "Later: ccrs judge batch status" in shown
     assert fetched(folder).files[0].state == "running"
 
     services.finish(batch)
     assert asked(folder).lines()[-1].startswith("Next: ccrs judge batch fetch")
-    lines = run("judge", "batch", "fetch", folder).splitlines()
+    lines = ccrs("judge", "batch", "fetch", folder).splitlines()
     assert lines[0].endswith(": results-001.jsonl")
     assert "fetched, 57 of 57 prompts answered, 0 failed" in lines[1]
     command = lines[-1].removeprefix("Next: ccrs ").partition(", with")[0]
@@ -143,7 +140,7 @@ def test_the_whole_way_with_a_kill_between_upload_and_start(
     fetched(folder)
     assert len(services.log) == before
 
-    read = run(*command.replace("STUDY", str(study)).split())
+    read = ccrs(*command.replace("STUDY", str(study)).split())
     assert "57" in read
     with Study.open(study) as opened:
         scores = opened.score_table()

@@ -19,7 +19,7 @@ from judge.protocol.exchange import Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
 from study import InputError, Study, StudyError
 from study.base.scales import Scale
-from tests.ccrs_command import program
+from tests.ccrs_command import in_process
 from tests.judge.engines.files.provider_files import result, results, sent
 from tests.judge.small_studies import fill
 
@@ -244,9 +244,9 @@ def test_a_run_may_be_sent_in_another_format(study: Study, tmp_path: Path) -> No
     fill(study)
     words = ("judge", study.folder, "--engine", "files", "--model", "claude", "--name", "claude")
     first, second = tmp_path / "one", tmp_path / "two"
-    begun = program(*words, "--requests", first)
+    begun = in_process(*words, "--requests", first)
     assert begun.returncode == 0, begun.stderr
-    other = program(*words, "--requests", second, "--format", "anthropic")
+    other = in_process(*words, "--requests", second, "--format", "anthropic")
     assert other.returncode == 0, other.stderr
     requests = written(second, "anthropic")
     lines = [{"custom_id": r["custom_id"], "result": message(text("70"))} for r in requests]
@@ -255,9 +255,9 @@ def test_a_run_may_be_sent_in_another_format(study: Study, tmp_path: Path) -> No
     rest = [result(line) for line in sent(first) if line["custom_id"] not in names]
     got += [results(tmp_path / "openai.jsonl", rest)]
     for path in got:
-        read = program(*words, "--answers", path, "--max-missing", 1)
+        read = in_process(*words, "--answers", path, "--max-missing", 1)
         assert read.returncode == 0, read.stderr
-    runs = json.loads(program("judge", "list", study.folder, "--json").stdout)
+    runs = json.loads(in_process("judge", "list", study.folder, "--json").stdout)
     assert [run["name"] for run in runs] == ["claude"]
     table = study.score_table()
     assert table.loc[table["scorer"] == "claude", "value"].notna().sum() == 60

@@ -9,7 +9,7 @@ import pytest
 from judge import FilesSettings, judge_study
 from judge.engines.files.file_formats import results_format
 from study import InputError, Study, StudyError
-from tests.ccrs_command import program
+from tests.ccrs_command import in_process, program
 from tests.judge.engines.files.provider_files import failed, result, results, sent
 
 ROW = {"query_id": "q1", "system": "A", "construct": "AC", "answer": "85"}
@@ -156,13 +156,13 @@ def test_a_failure_before_or_after_an_answer_does_not_replace_it(
 
 def test_the_program_reads_a_table_and_names_the_engine(campaign: Study, table: Path) -> None:
     words = ["judge", campaign.folder, "--model", "elsewhere", "--answers", table]
-    done = program(*words, "--engine", "recorded")
+    done = in_process(*words, "--engine", "recorded")
     assert done.returncode == 2
     assert "The engine of requests and answers in files is 'files'" in done.stderr
     done = program(*words, "--engine", "files", "--constructs", "AC")
     assert done.returncode == 1
     assert "no_answer" in done.stdout + done.stderr
     assert "11 prompts have no answer in these files" in done.stdout + done.stderr
-    done = program(*words, "--engine", "files", "--seed", 3, "--dry-run")
+    done = in_process(*words, "--engine", "files", "--seed", 3, "--dry-run")
     assert done.returncode == 2
     assert "--seed: the files of --answers are tables of answers" in done.stderr

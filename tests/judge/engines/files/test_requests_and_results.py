@@ -96,7 +96,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
 def test_a_dry_run_counts_what_the_files_answer(campaign: Study, tmp_path: Path) -> None:
     words: tuple[object, ...] = ("judge", campaign.folder, "--engine", "files", "--model", "gpt")
     words += ("--constructs", "AC")
-    assert program(*words, "--requests", tmp_path / "one").returncode == 0
+    assert in_process(*words, "--requests", tmp_path / "one").returncode == 0
     lines = sent(tmp_path / "one")
     got = results(tmp_path / "r.jsonl", map(result, lines[:5]))
     words += ("--answers", got, "--dry-run")
@@ -117,7 +117,7 @@ def test_awaited_results_are_not_missing(campaign: Study, tmp_path: Path) -> Non
     lines = sent(tmp_path / "one")
     got = results(tmp_path / "r.jsonl", map(result, lines[:38]))
     for more in ((), ("--requests", tmp_path / "one")):
-        read = program(*words, *more, "--answers", got)
+        read = in_process(*words, *more, "--answers", got)
         assert read.returncode == 0, read.stdout
         assert "of the run is missing" not in read.stdout
         assert "22 judgments are still to be made: give further files of answers" in read.stdout

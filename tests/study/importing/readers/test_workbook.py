@@ -16,7 +16,7 @@ from study import InputError, StudyError
 from study.importing.readers import workbook
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from tests.ccrs_command import in_process, program
+from tests.ccrs_command import in_process
 
 N = 24
 PEOPLE = [int(v) for v in np.random.default_rng(3).integers(1, 6, N)]
@@ -130,7 +130,7 @@ def test_without_openpyxl_a_line_says_how(save: Save, monkeypatch: pytest.Monkey
 
 def test_the_commands_read_a_workbook(save: Save, tmp_path: Path) -> None:
     path = save("people and judge.xlsx", Sheet1=scores())
-    report = program("report", path, "--text")
+    report = in_process("report", path, "--text")
     assert report.returncode == 0, report.stderr
     assert f"llm compared with human: {N} responses" in report.stdout
     advice = in_process("doctor", path)
@@ -159,6 +159,6 @@ def test_a_study_imports_responses_of_a_workbook(save: Save, tmp_path: Path) -> 
     rows += [[f"What is {n}?", f"It is {n}.", "a"] for n in range(3)]
     study = tmp_path / "study"
     assert in_process("init", study).returncode == 0
-    done = program("import", study, save(Sheet1=rows))
+    done = in_process("import", study, save(Sheet1=rows))
     assert done.returncode == 0, done.stderr
     assert "3" in done.stdout
