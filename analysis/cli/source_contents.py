@@ -261,7 +261,9 @@ def _imported(
     source: RecordSource, form: str, columns: dict[str, str], options: tuple[str, ...] = ()
 ) -> SourceContents:
     """A file to import into a study: the command, and whether a new study takes the file."""
-    words = [shlex.quote(str(source.path)), *options]
+    # A name such as -r.csv would be taken for an option.
+    path = f"./{source.path}" if str(source.path).startswith("-") else str(source.path)
+    words = [shlex.quote(path), *options]
     command = " ".join(["ccrs init my-study && ccrs import my-study", *words])
     refused = "" if _TO_REPLACE.search(command) else _refusal(words)
     return SourceContents(None, form, columns, {}, command, refused=refused)
@@ -273,9 +275,10 @@ def _refusal(words: list[str]) -> str:
     from study.errors import StudyError
     from study.study import Study
 
+    # Its progress is shown on the terminal.
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
         Study.create(folder).close()
-        given = shlex.split(" ".join([shlex.quote(folder), *words, "--json"]))
+        given = shlex.split(" ".join([shlex.quote(folder), *words]))
         try:
             import_.main(given, standalone_mode=False)
         except (StudyError, click.ClickException) as error:
@@ -356,14 +359,13 @@ def cells_in_words(path: Path, recognized: Recognized) -> dict[str, str]:
 def _columns(source: RecordSource) -> dict[str, str]:
     """Each column of a file in one of the project's own layouts with its content."""
     from study.importing.formats import responses, scores, scores_wide
+    from study.importing.formats.response_columns import fields_of
     from study.importing.read_table import wide_constructs
     from study.importing.readers.column_layout import layout_of
 
     names = source.head.columns
     is_responses = responses.matches(source.head)
-    fields = (
-        responses.fields_of(source.head) if is_responses else scores.fields_of_table(names).fields
-    )
+    fields = fields_of(source.head) if is_responses else scores.fields_of_table(names).fields
     layout = layout_of(names, fields, lambda _: False, families=is_responses)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
     if not is_responses and not set(roles.values()) & {"construct", "value"}:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from annotate_ui.label_studio import NAME
 from annotate_ui.label_studio.annotations import as_integer
 from study.errors import Fault, nearest
-from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
+from study.importing.formats.response_columns import FIELDS as OF_RESPONSES
+from study.importing.formats.responses import response_row
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields

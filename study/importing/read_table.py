@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
-from study.importing.formats import preferences, responses, scores, scores_wide
+from study.importing.formats import preferences, scores, scores_wide
+from study.importing.formats.response_columns import has_responses
 from study.importing.formats.scores import (
     TableFields,
     kinds_as_scorers,
@@ -277,7 +278,7 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
             "the file compares responses, and has no scores.",
             "The commands report and check read comparisons.",
         )
-    if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
+    if has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         raise InputError(source.path.name, [no_scores(source)])
     # A label alone may be anything; next to the name of who gave it, it is the value.
     values = {*scores.FIELDS["value"]} - {"label"}

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from study.importing.formats.responses import FIELDS as OF_RESPONSES, passages_of
+from study.importing.formats.response_columns import FIELDS as OF_RESPONSES
+from study.importing.formats.responses import passages_of
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, has

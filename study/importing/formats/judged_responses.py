@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from study.errors import Fault, InputError, nearest
-from study.importing.formats import responses, scores
+from study.importing.formats import scores
+from study.importing.formats.response_columns import (
+    check_columns,
+    fields_of,
+    has_responses,
+    named_after_scorers,
+)
+from study.importing.formats.responses import response_row
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
@@ -37,7 +44,7 @@ class _Judged(NamedTuple):
 
 def matches(head: Head) -> bool:
     """Whether rows are queries with responses, and columns are named after judges or raters."""
-    return responses.has_responses(head) and bool(responses.named_after_scorers(head))
+    return has_responses(head) and bool(named_after_scorers(head))
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -67,8 +74,8 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
     flat = FlatSource(source.path, source.report, source.advance)
     judged = _judged(recognized, flat, options)
     by_column = {item.column: item for item in judged}
-    responses.check_columns(flat)
-    fields = responses.fields_of(flat.head)
+    check_columns(flat)
+    fields = fields_of(flat.head)
     reader = Reader(flat, fields, reserved=by_column.__contains__, families=True)
     reader.require("query", "response")
     seen: dict[str, int] = {}
@@ -87,7 +94,7 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
             seen[made] = seen.get(made, 0) + 1
             key = made if seen[made] == 1 else f"{made}-{seen[made]}"
         given = {} if key is None else {"response_id": key}
-        yield from responses.response_row(cells, options, **given)
+        yield from response_row(cells, options, **given)
         for item in judged:
             value, word_range = cells.score(item.column, (item.column, item.construct))
             yield from cells.row(
@@ -108,8 +115,8 @@ def _side_by_side(source: RecordSource, recognized: Recognized, options: FormatO
 def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOptions) -> Rows:
     """Rows with one judgment each, so that a response has several."""
     known = replace(options, kinds={**recognized.kinds, **options.kinds})
-    responses.check_columns(source)
-    response_fields = responses.fields_of(source.head)
+    check_columns(source)
+    response_fields = fields_of(source.head)
     fields: Fields = {**response_fields, **{name: scores.FIELDS[name] for name in _OF_SCORES}}
     if options.construct is None and not has(fields, source.head.columns, "construct_key"):
         keys = ", ".join(options.constructs)
@@ -128,7 +135,7 @@ def _in_rows(source: RecordSource, recognized: Recognized, options: FormatOption
     def rows_of(cells: RecordCells) -> Rows:
         key = cells.key("response_id") or _made(cells, known)
         if key not in seen:
-            yield from responses.response_row(cells, known, response_id=key)
+            yield from response_row(cells, known, response_id=key)
             seen.add(key)
         fields = scores.judged_fields(cells, known)
         kind = known.kind(cells, fields["scorer"])

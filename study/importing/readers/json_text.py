@@ -39,11 +39,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def form(path: Path, suffix: str, start: bytes) -> Form:
     """Return whether a JSON file has an object on each line or is one document."""
-    if start.startswith(b"["):
-        return "json document"
-    if suffix in _LINES_SUFFIXES:
+    if start.startswith(b"{") and suffix in _LINES_SUFFIXES:
         return "json lines"
-    # An object that is complete on the first line, with more to come, begins JSON lines.
+    # An object or array that is complete on the first line, with more to come, begins JSON lines.
     with path.open("rb") as stream:
         line = next((line for line in stream if line.strip()), b"")
         more = any(line.strip() for line in stream)

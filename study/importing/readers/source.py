@@ -26,6 +26,8 @@ from study.text import shorten
 
 # A key without a value is left out of an object by many programs: so many tell the columns.
 _HEAD_RECORDS = 1000
+# So many rows tell what a column has whose name has two meanings.
+_HEAD_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -79,19 +81,20 @@ class RecordSource(InputFile):
             else ()
         )  # fmt: skip
         faults: list[Fault] = []
-        first: dict[str, Any] | None = None
+        rows: list[dict[str, Any]] = []
         columns = dict.fromkeys(names)
         for place, record in enumerate(self._begun()):
-            if first is not None and (names or place >= _HEAD_RECORDS):
+            if rows and place >= (_HEAD_ROWS if names else _HEAD_RECORDS):
                 break
             if isinstance(record, Fault):
                 faults.append(record)
                 continue
-            first = record.cells if first is None else first
+            if len(rows) < _HEAD_ROWS:
+                rows.append(record.cells)
             columns.update(dict.fromkeys(record.cells))
-        if first is None and self.form != "parquet":
+        if not rows and self.form != "parquet":
             raise InputError(self.path.name, faults, self.report.notes)
-        return Head(self.form, tuple(columns), first or {})
+        return Head(self.form, tuple(columns), rows[0] if rows else {}, tuple(rows))
 
     def peeked(self) -> Iterator[Record]:
         """Read the file without counting anything, and without its unreadable rows."""
@@ -127,6 +130,8 @@ class Head(NamedTuple):
     columns: tuple[str, ...]
     first: dict[str, Any]
     """The first record, or a JSON document that is one object; empty where unknown."""
+    rows: tuple[dict[str, Any], ...] = ()
+    """The first records; empty where unknown."""
 
 
 COUNTED_FROM_1 = "Rows of a Parquet file are counted from 1."
@@ -215,7 +220,8 @@ class FlatSource(RecordSource):
         order = {name: place for place, name in enumerate(plain.columns)}
         outer = {name: order.get(name, order.get(name.split(".")[0], -1)) for name in columns}
         names = tuple(sorted(columns, key=lambda name: outer[name]))
-        return Head(plain.form, names or plain.columns, flat(plain.first))
+        rows = tuple(map(flat, plain.rows))
+        return Head(plain.form, names or plain.columns, flat(plain.first), rows)
 
     def _begun(self) -> Iterator[Record | Fault]:
         return map(_flat_record, super()._begun())

@@ -152,7 +152,7 @@ def is_summary(rows: Sequence[Sequence[Any]]) -> bool:
 
     `rows` are its first rows that are not blank; the first one has the names of columns.
     """
-    from study.importing.formats.responses import has_responses
+    from study.importing.formats.response_columns import has_responses
 
     width = max(map(len, rows))
     filled = [[*row, *[None] * (width - len(row))] for row in rows]

@@ -212,3 +212,15 @@ def test_responses_that_a_study_refuses_are_no_command(tmp_path: Path) -> None:
     found = doctor(responses)
     assert found.exit_code == 1, found.output
     assert "q1" in found.output.partition("A new study refuses the file")[2]
+
+
+def test_the_command_of_a_file_whose_name_looks_like_an_option_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-r.csv").write_text("query_id,query,system,response\nq1,Who?,a,Me\n")
+    found = CliRunner().invoke(cli, ["doctor", "--", "-r.csv"])
+    assert found.exit_code == 0, found.output
+    for command in found.output.rpartition("Next:")[2].split("&&"):
+        done = CliRunner().invoke(cli, shlex.split(command)[1:])
+        assert done.exit_code == 0, done.output

@@ -84,7 +84,7 @@ class TestRefused:
         short = response(2, "A")
         del short["response"]
         message = refused(study, write("r.jsonl", [response(1, "A"), short]))
-        assert "row 2: the column 'response' (or answer, response_text, " in message
+        assert "row 2: the column 'response' (or response_text, answer, " in message
 
     def test_a_json_document_truncated_in_the_middle(self, study: Study, write: Write) -> None:
         whole = json.dumps({"results": [response(1, "A")]}, indent=1)

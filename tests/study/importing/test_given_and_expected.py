@@ -22,7 +22,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "answers in the plural": {"answers": [GOLD], "prediction": GIVEN},
     "one answer": {"answer": GOLD, "prediction": GIVEN},
     "generated answer": {"answer": GOLD, "generated_answer": GIVEN},
-    "a model's answer": {"answer": GOLD, "modelAnswer": GIVEN},
+    "a model's answer": {"answer": GOLD, "llmAnswer": GIVEN},
     "an answer predicted": {"Answer": GOLD, "Predicted answer": GIVEN},
     "a model's output": {"answer": [GOLD], "output": GIVEN},
     "a response of a model": {"correct_answer": GOLD, "llm_response": GIVEN},
@@ -131,26 +131,141 @@ def test_judgments_beside_a_response_are_scores(write: Write) -> None:
     assert chosen.name == "judged-responses"
 
 
-def test_a_verdict_on_an_answer_is_no_response(study: Study, write: Write) -> None:
-    rows = [
-        {"question": f"Who wrote part {number}?", "answer": GIVEN, "prediction": verdict}
-        for number, verdict in enumerate(["correct", "incorrect", "correct"])
-    ]
-    import_file(study, write("r.jsonl", rows), importer="responses")
-    assert stored(study) == [([], GIVEN)] * 3
-
-
-def test_texts_below_what_looks_like_a_verdict_are_seen(study: Study, write: Write) -> None:
+def test_a_first_row_that_looks_like_a_verdict_decides_nothing(study: Study, write: Write) -> None:
     rows = [
         {"question": f"Who wrote part {number}?", "answer": GOLD, "prediction": text}
         for number, text in enumerate(["no", GIVEN])
     ]
+    import_file(study, write("r.jsonl", rows))
+    assert stored(study) == [([GOLD], "no"), ([GOLD], GIVEN)]
+
+
+SOLUTION = "Natalia sold 48 / 2 = 24 clips in May. #### 72"
+CLOSED = [
+    {"question": "Is A?", "answer": ["yes"], "prediction": "yes"},
+    {"question": "Is B?", "answer": ["no"], "prediction": "yes"},
+]
+REFUSED: list[list[dict[str, Any]]] = [
+    [{"question": "How many?", "answer": SOLUTION, "output": 72}],
+    [{"question": "How many?", "answer": SOLUTION, "prediction": 72}],
+    [{"question": "How many?", "answer": SOLUTION, "prediction": "correct"}] * 2,
+    [{"question": "Who?", "answer": "He did.", "model_answer": "A solution.", "human_score": 2}],
+    [{"question": "Who?", "student_answer": "He did.", "model_answer": "A solution."}],
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("rows", REFUSED)
+def test_an_answer_beside_another_kind_of_text_is_refused(
+    study: Study, tmp_path: Path, rows: list[dict[str, Any]], form: str
+) -> None:
+    path = tmp_path / f"r.{form}"
+    frame = pd.DataFrame(rows)
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
     with pytest.raises(InputError, match="may each have the response"):
-        import_file(study, write("r.jsonl", rows))
+        import_file(study, path, construct="QR")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (CLOSED, [(["yes"], "yes"), (["no"], "yes")]),
+        (
+            [{"question": "Is A?", "correct_answer": "no", "prediction": "yes"}],
+            [(["no"], "yes")],
+        ),
+        (
+            [
+                {"question": "When?", "output": "1945"},
+                {"question": "Who?", "output": GIVEN},
+            ],
+            [([], "1945"), ([], GIVEN)],
+        ),
+        (
+            [{"input": "Is it?", "actual_output": "Yes", "expected_output": "yes"}],
+            [(["yes"], "Yes")],
+        ),
+        (
+            [
+                {"question": "When?", "response": "In 1945.", "correct_answer": "1945"},
+                {"question": "Who?", "response": GIVEN, "correct_answer": GOLD},
+            ],
+            [(["1945"], "In 1945."), ([GOLD], GIVEN)],
+        ),
+        (
+            [
+                {"question": "When?", "answer": "In 1945.", "output": "1945"},
+                {"question": "Who?", "answer": [GOLD], "output": GIVEN},
+            ],
+            [(["In 1945."], "1945"), ([GOLD], GIVEN)],
+        ),
+        ([{"question": "Who?", "gold": GOLD, "prediction": GIVEN}], [([GOLD], GIVEN)]),
+    ],
+)
+def test_short_and_mixed_answers(
+    study: Study, write: Write, rows: list[dict[str, Any]], expected: list[Any]
+) -> None:
+    import_file(study, write("r.jsonl", rows))
+    assert sorted(stored(study)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["expected_answer", "target", "correct_answer", "correct_answers", "best_answer",
+     "gold_answers", "golden_answers", "answers", "expected_response", "ideal_answer", "gold"],
+)  # fmt: skip
+def test_an_answer_beside_the_expected_one_is_the_response(
+    study: Study, write: Write, name: str
+) -> None:
+    import_file(study, write("r.jsonl", [{"question": "Who?", "answer": GIVEN, name: GOLD}]))
+    assert stored(study) == [([GOLD], GIVEN)]
+
+
+def test_lists_and_objects_are_read_out_of_the_cells_of_a_table(
+    study: Study, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.csv"
+    answers = json.dumps({"text": [GOLD], "answer_start": [1]})
+    pd.DataFrame([{"question": "Who?", "answers": answers, "output": GIVEN}]).to_csv(path)
+    import_file(study, path)
+    pd.DataFrame([{"question": "What?", "answer": json.dumps([GOLD]), "output": GIVEN}]).to_csv(
+        path
+    )
+    import_file(study, path)
+    assert stored(study) == [([GOLD], GIVEN)] * 2
+
+
+def test_a_judged_table_with_short_outputs_is_read(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    rows = [{"input": f"Is it {n}?", "output": "yes", "human": n, "llm": 1} for n in (0, 1)]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    added = import_file(study, path, construct="QR").added
+    assert (added["responses"], added["scores"]) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "header", ["id,target,prediction", "text,label,prediction", "id,gold,prediction"]
+)
+def test_tables_of_numbers_are_not_called_responses(
+    study: Study, write: Write, header: str
+) -> None:
+    with pytest.raises(InputError, match="no format fits"):
+        import_file(study, write("r.csv", f"{header}\n1,2,3\n2,4,5\n"))
+
+
+def test_rows_that_are_arrays_are_named(study: Study, write: Write) -> None:
+    with pytest.raises(InputError, match="row 2: this line is not a JSON object but list"):
+        import_file(study, write("r.jsonl", '["Q?", "A."]\n["R?", "B."]\n'))
 
 
 def test_texts_in_documents_are_passages(study: Study, write: Write) -> None:
-    texts = ["Hamlet is a play by Shakespeare.", "Denmark"]
+    texts = [
+        "Hamlet is a play in five acts by Shakespeare.",
+        "It is about a prince of Denmark, called so.",
+    ]
     import_file(study, write("r.jsonl", [{"question": "?", "response": GIVEN, "documents": texts}]))
     with study.read() as connection:
         shown = connection.execute(
@@ -159,7 +274,9 @@ def test_texts_in_documents_are_passages(study: Study, write: Write) -> None:
         assert sorted(shown) == sorted(texts)
 
 
-@pytest.mark.parametrize("documents", [["d1", "d2"], ["Hamlet", "The life of Shakespeare"]])
+@pytest.mark.parametrize("documents", [["d1", "d2"], ["Hamlet", "The life of Shakespeare"],
+     ["Who is Afraid of Virginia Woolf?", "Inc."], ["A sentence is here, and so on.", "d2"]],
+)  # fmt: skip
 def test_identifiers_of_documents_are_no_passages(
     study: Study, write: Write, documents: list[str]
 ) -> None:
