@@ -40,10 +40,12 @@ from tests.annotate_ui.browser.pages import (
 )
 from tests.annotate_ui.browser.played_campaign import CODE, ccrs, played
 from tests.annotate_ui.browser.stored_state import ratings
+from tests.ccrs_command import in_process
 
 PAUSED = "The pool of questions is being checked. Back at noon."
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_campaign_is_played_through(browser: Browser, arrive: Arrive, tmp_path: Path) -> None:
     with played(tmp_path) as served:
         study = served.study
@@ -434,7 +436,8 @@ def the_owner_exports(owner: Owner, study: Study, folder: Path) -> None:
 def the_report_holds_every_value(study: Study, folder: Path) -> None:
     """Find each rater's mean of exactly their first values, and that the owner had looked."""
     out = folder / "report"
-    ccrs("report", str(study.folder), "--out", str(out), "--no-verify")
+    done = in_process("report", study.folder, "--out", out, "--no-verify")
+    assert done.returncode == 0, done.stderr
     reported = {
         (row["constructs"][0], row["scorers"][0]): row
         for row in json.loads((out / "report.json").read_text(encoding="utf-8"))["estimates"]

@@ -30,11 +30,13 @@ from tests.annotate_ui.browser.pages import (
 from tests.annotate_ui.browser.server import CCRS
 from tests.annotate_ui.browser.stored_state import Rated, rater_id, ratings
 from tests.annotate_ui.rated_campaign import finish_step
+from tests.ccrs_command import in_process
 
 _WORD = re.compile(rb"(?:question|response|passage|reference)word[0-9x]+")
 _PASSAGES = 3
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_nothing_is_lost_from_the_link_to_the_report(
     any_study: Study, serve: Serve, arrive: Arrive, tmp_path: Path
 ) -> None:
@@ -182,7 +184,8 @@ def is_in_status_and_report(study: Study, mine: list[Rated], folder: Path) -> No
     by_rater = {(row["construct"], row["scorer"]): row["values"] for row in counted["scorers"]}
     assert by_rater == dict.fromkeys(product(("QR", "CC", "ID", "AC", "IR"), ("anna", "ben")), 6)
     out = folder / "report"
-    ccrs("report", str(study.folder), "--out", str(out), "--no-verify")
+    done = in_process("report", study.folder, "--out", out, "--no-verify")
+    assert done.returncode == 0, done.stderr
     estimates = json.loads((out / "report.json").read_text(encoding="utf-8"))["estimates"]
     reported = {
         row["constructs"][0]: (row["value"], row["n_responses"])

@@ -110,16 +110,16 @@ def served_lines(folder: str) -> list[str]:
 @pytest.mark.usefixtures("folder")
 def test_open_links_are_named_and_nobody_is_to_be_invited() -> None:
     described(LINKS)
-    assert program("init", "pool", "--campaign", "campaign.toml").returncode == 0
+    assert in_process("init", "pool", "--campaign", "campaign.toml").returncode == 0
     lines = served_lines("pool")
     assert "Enrolment link spring: 0 of 3 raters joined, 6 open slots left for them." in lines
     assert not [line for line in lines if "ccrs invite" in line]
-    status = program("status", "pool").stdout
+    status = in_process("status", "pool").stdout
     assert "ccrs serve pool   (raters join by the enrolment link spring)" in status
     assert "ccrs invite" not in status
-    assert program("enrol", "pool", "--close", "spring").returncode == 0
+    assert in_process("enrol", "pool", "--close", "spring").returncode == 0
     assert any("ccrs invite pool --new N" in line for line in served_lines("pool"))
-    assert "ccrs invite pool --new N" in program("status", "pool").stdout
+    assert "ccrs invite pool --new N" in in_process("status", "pool").stdout
 
 
 @pytest.mark.server
@@ -134,7 +134,7 @@ def test_too_little_training_material_is_a_warning(available: int) -> None:
     Path("training.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     names = '["responses.jsonl", "training.jsonl"]' if available else '"responses.jsonl"'
     described(f"{RATERS}training = 2\n".replace('"responses.jsonl"', names))
-    begun = program("init", "pool", "--campaign", "campaign.toml")
+    begun = in_process("init", "pool", "--campaign", "campaign.toml")
     assert begun.returncode == 0, begun.stderr
     noun = "response" if available == 1 else "responses"
     warning = (

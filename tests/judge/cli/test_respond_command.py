@@ -22,6 +22,7 @@ from judge.protocol.exchange import Answer, Request
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema.tables import imported_files
+from tests.ccrs_command import in_process
 from tests.judge.responding.example_corpus import ROOT
 from tests.judge.responding.respond_calls import ccrs, declare, words_of
 from tests.judge.scripted_encoder import ScriptedEncoder
@@ -336,7 +337,11 @@ def test_the_printed_command_judges_the_responses(
 
 
 @pytest.mark.server
-def test_the_manual_has_the_paper_in_four_commands(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("without_drawing")
+def test_the_manual_has_the_paper_in_four_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     page = (ROOT / "data" / "manual" / "repeat_paper.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
     commands = [line for line in "".join(blocks).splitlines() if line.startswith("ccrs ")]
@@ -348,14 +353,8 @@ def test_the_manual_has_the_paper_in_four_commands(tmp_path: Path) -> None:
         for line in commands:
             words = line.replace("http://localhost:8000/v1", stub.base_url)
             words = re.sub("READER|JUDGE", "stub-judge", words)
-            main = "from study.cli.root import main; main()"
-            subprocess.run(
-                [sys.executable, "-c", main, *shlex.split(words)[1:]],
-                cwd=tmp_path,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                check=True,
-                capture_output=True,
-            )
+            done = in_process(*shlex.split(words)[1:])
+            assert done.returncode == 0, (line, done.stderr)
     report = json.loads((tmp_path / "paper" / "report" / "report.json").read_text())
     assert "hit@1" in json.dumps(report)
     with Study.open(tmp_path / "paper") as opened:

@@ -9,7 +9,7 @@ import pytest
 from judge import prompt_version, store_rubric
 from study import Study
 from tests.ccrs_command import Done, in_process, program
-from tests.judge.cli.test_suites_as_typed import rated
+from tests.judge.cli.test_suites_as_typed import QUICK, rated
 from tests.judge.stub.process import Stub, running_stub
 
 __all__ = ["rated"]
@@ -24,6 +24,7 @@ def stub() -> Iterator[Stub]:
         yield started
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_rubric_is_a_judge_beside_ccrs(rated: Path, stub: Stub) -> None:
     words = ("judge", rated, "--base-url", stub.base_url, "--model", "stub-judge")
     planned = program(*words, "--rubric", SENTENCE, "--construct", "AC", "--dry-run")
@@ -43,7 +44,7 @@ def test_a_rubric_is_a_judge_beside_ccrs(rated: Path, stub: Stub) -> None:
     assert json.loads(again.stdout)["answered"] == 0
     assert program(*words).returncode == 0
     report = rated.parent / "report"
-    assert program("report", rated, "--out", report).returncode == 0
+    assert in_process("report", rated, "--out", report, *QUICK).returncode == 0
     page = (report / "report.html").read_text(encoding="utf-8")
     estimates = json.loads((report / "report.json").read_text(encoding="utf-8"))["estimates"]
     both = {"stub-judge", f"stub-judge {folder.name}"}

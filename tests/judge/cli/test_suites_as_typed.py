@@ -22,6 +22,9 @@ TEXTS = {
 }
 MEANS = {"a": 85, "b": 50, "c": 15}
 
+#: Options of a report whose page and figures are read, not its intervals.
+QUICK = ("--no-verify", "--resamples", "100")
+
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[Stub]:
@@ -69,6 +72,7 @@ def rated(tmp_path: Path) -> Path:
     return study
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_nuggets_and_citations_up_to_the_report(rated: Path, stub: Stub) -> None:
     words = ("--base-url", stub.base_url, "--model", "stub-judge", "--answer-schema", "auto")
     judged = program("judge", rated, *words, "--metric", "nuggets,citations", "--max-missing", 1)
@@ -82,7 +86,7 @@ def test_nuggets_and_citations_up_to_the_report(rated: Path, stub: Stub) -> None
     assert "stub-judge citation-recall     CC  0  (0 of 1, cited 0)" in uncited
     assert "stub-judge citation-precision  CC  0" in uncited
     report = rated.parent / "report"
-    made = program("report", rated, "--out", report)
+    made = in_process("report", rated, "--out", report, *QUICK)
     assert made.returncode == 0, made.stderr
     page = (report / "report.html").read_text(encoding="utf-8")
     for metric in ("nugget-vital-strict", "nugget-all-strict", "citation-recall"):
@@ -122,6 +126,7 @@ def test_a_suite_prints_one_block(rated: Path, stub: Stub, tmp_path: Path) -> No
     assert len(lines) < 25
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_report_says_which_low_ratings_are_the_retrievers(rated: Path) -> None:
     # Of the 12 responses of c, which people rate low, those to 3 queries had a relevant passage.
     relevant = [f"{q} 0 {q}-1{system} 1" for q in map("q{}".format, range(12)) for system in "ab"]
@@ -132,7 +137,7 @@ def test_the_report_says_which_low_ratings_are_the_retrievers(rated: Path) -> No
     done = in_process("measure", rated, "--metrics", "hit,NDCG@1", "--qrels", qrels)
     assert done.returncode == 0, done.stderr
     report = rated.parent / "report"
-    assert in_process("report", rated, "--out", report).returncode == 0
+    assert in_process("report", rated, "--out", report, *QUICK).returncode == 0
     estimates = json.loads((report / "report.json").read_text(encoding="utf-8"))["estimates"]
     found = {
         tuple(e["constructs"]): e["params"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.ccrs_command import in_process
 from tests.judge.short_example import build_short_example
 from tests.judge.tiny_model.judged_study import CCRS, CONCURRENCY, FIRST_REFERENCE, judge
 from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python, running
@@ -138,15 +139,11 @@ def test_a_dry_run_says_what_it_would_cost(whole: Path, judged: Path, endpoint: 
     assert endpoint.calls_when_quiet() == calls
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_report_has_a_section_of_probes(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "report"
     quick = ["--resamples", "200", "--no-verify"]
-    done = subprocess.run(
-        [CCRS, "report", str(whole), "--out", str(out), *quick],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = in_process("report", whole, "--out", out, *quick)
     assert (done.returncode, done.stderr) == (0, "")
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))
     shifts = [e for e in content["estimates"] if e["statistic"] == "probe_shift"]

@@ -30,10 +30,10 @@ from judge.running.plan import CallPlan
 from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.base.scales import Scale
+from tests.ccrs_command import in_process
 from tests.judge.short_example import EMPTY, WHOLE, build_short_example
 from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
-    CCRS,
     CONCURRENCY,
     FIRST_REFERENCE,
     answers,
@@ -241,18 +241,14 @@ def test_a_dry_run_makes_no_call(example: Path, endpoint: TinyModel, tmp_path: P
     assert judgments(folder) == []
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_report_compares_the_judge_with_people(judged: Path, tmp_path: Path) -> None:
     folder, out = copytree(judged, tmp_path / "study"), tmp_path / "report"
     settings = folder / "study.toml"
     scorer_settings = f'\n[scorers."{MODEL}"]\nnote = "{NOTE}"\n'
     settings.write_text(settings.read_text(encoding="utf-8") + scorer_settings, encoding="utf-8")
     quick = ["--resamples", "200", "--no-verify"]
-    done = subprocess.run(
-        [CCRS, "report", str(folder), "--out", str(out), *quick],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = in_process("report", folder, "--out", out, *quick)
     assert (done.returncode, done.stderr) == (0, "")
     written = (out / "report.json").read_text(encoding="utf-8")
     compared = {

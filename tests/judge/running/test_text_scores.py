@@ -237,6 +237,7 @@ def test_the_option_takes_several_names_and_refuses_others(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_drawing")
 def test_the_report_sweeps_each_metric(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ VARIABLE = "CCRS_TEST_MODEL_PYTHON"
 MODEL = "tiny-random"
 
 # Nothing is looked for on the network, and progress bars stay out of what a failing test shows.
-_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"}
 
 
 class Call(NamedTuple):

@@ -92,9 +92,11 @@ def running(executable: Path) -> Iterator[LabelStudioServer]:
 
 
 def _migrated(executable: Path) -> Path:
-    """Return a folder with a migrated database, made once for each installation."""
-    mark = f"{executable.resolve()} {executable.stat().st_mtime_ns}"
-    name = f"ccrs-label-studio-{sha256(mark.encode()).hexdigest()[:12]}"
+    """Return a folder with a migrated database, made once for each set of installed versions."""
+    installed = executable.resolve().parent.parent.glob("lib/python*/site-packages/*.dist-info")
+    versions = sorted(f"{path.parts[-3]} {path.name}" for path in installed)
+    assert versions, f"{executable} is not in a virtual environment"
+    name = f"ccrs-label-studio-{sha256(repr(versions).encode()).hexdigest()[:12]}"
     folder = Path(tempfile.gettempdir()) / name
     with FileLock(f"{folder}.lock"):
         if not folder.is_dir():
