@@ -316,7 +316,7 @@ def test_each_metric_has_the_limit_of_its_own_prompts(
     both = ScriptedSettings(metric="ragas-faithfulness,ares-answer-faithfulness")
     names = [outcome.run for outcome in judge_metrics(study, both)]
     assert started == [512]
-    limits = {request.step: request.max_tokens for request in scripted.asked}
+    limits = {request.planned.prompt.step: request.max_tokens for request in scripted.asked}
     assert limits == {"statements": 1500, "verdicts": None, "faithfulness": 16}
     with study.read() as connection:
         stored = [run_of(connection, name)["decoding"]["max_tokens"] for name in names]
