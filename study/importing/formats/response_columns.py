@@ -157,18 +157,27 @@ def _columns_of_scores(head: Head) -> Iterator[str]:
     present = folded(head.columns)
     named = [name for name in FIELDS["response"] if name in present and name != "result"]
     # Answers to closed questions are as short as the expected ones.
-    closed = any(name in present for name in _EXPECTED if "answer" in name)
+    closed = any(name in present for name in FIELDS["references"] if name not in _GRADES)
+    short = any(_is_judged(head, name) for name in _ANSWERS)
     for name in named:
-        scored = kind_of(name) is not None or (len(named) == 1 and not closed)
+        scorer = kind_of(name) is not None and not short and name not in _PREDICTED
+        scored = scorer if len(named) > 1 else not closed
         if name in _MAY_BE_JUDGMENTS and scored and _is_judged(head, name):
             yield name
-    for name in _EXPECTED:
-        verdicts = all(str(cell).casefold() in _VERDICTS for cell in _cells(head, name))
-        if _is_judged(head, name) and (kind_of(name) is not None or verdicts or not named):
+    for name in _GRADES:
+        if _is_judged(head, name) and (kind_of(name) is not None or not named):
+            yield name
+    for name in _MAY_BE_VERDICTS:
+        cells = _cells(head, name)
+        if cells and all(str(cell).casefold() in _VERDICTS for cell in cells):
             yield name
 
 
 _VERDICTS = {"0", "1", "0.0", "1.0", "true", "false"}
+_GRADES = ("target", "gold")
+"""Names of expected answers that a column of people's scores may have too."""
+_MAY_BE_VERDICTS = ("correct_answer", "correct_answers", "best_answer", *_GRADES)
+"""Names of expected answers that a column of verdicts may have too."""
 
 
 def _expected_answer(head: Head, fields: Fields) -> str | None:

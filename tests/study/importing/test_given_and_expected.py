@@ -203,6 +203,10 @@ def test_an_answer_beside_another_kind_of_text_is_refused(
             [(["In 1945."], "1945"), ([GOLD], GIVEN)],
         ),
         ([{"question": "Who?", "gold": GOLD, "prediction": GIVEN}], [([GOLD], GIVEN)]),
+        ([{"question": "When?", "gold_answer": "1945", "response": "1942"}], [(["1945"], "1942")]),
+        ([{"question": "When?", "answer": "1945", "llm_answer": "1942"}], [(["1945"], "1942")]),
+        ([{"question": "Is it?", "reference": "no", "llm_output": "yes"}], [(["no"], "yes")]),
+        ([{"question": "Is it?", "target": "no", "model_output": GIVEN}], [(["no"], GIVEN)]),
     ],
 )
 def test_short_and_mixed_answers(
