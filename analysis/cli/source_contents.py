@@ -275,10 +275,10 @@ def _refusal(words: list[str]) -> str:
     from study.errors import StudyError
     from study.study import Study
 
-    # Its progress is shown on the terminal.
+    # With --json the import asks for no constructs on a terminal.
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
         Study.create(folder).close()
-        given = shlex.split(" ".join([shlex.quote(folder), *words]))
+        given = shlex.split(" ".join([shlex.quote(folder), *words, "--json"]))
         try:
             import_.main(given, standalone_mode=False)
         except (StudyError, click.ClickException) as error:

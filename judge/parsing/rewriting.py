@@ -280,7 +280,7 @@ _CONFIDENCE = re.compile(
     r" is)[*_ ]*[\"']?(?:[0-9.]{1,6} ?%?(?: ?/ ?[0-9]+)?|high|medium|low)[\"']?[)\]]?",
     re.IGNORECASE,
 )
-"""How sure a judge is, which is no second score."""
+"""How sure a judge is: not a second score."""
 
 
 def _words_in_digits(text: str) -> str:

@@ -69,7 +69,7 @@ def fields_of(head: Head) -> Fields:
     `answer` is the expected answer beside a column with what the system answered (prediction), or
     where it is a list of answers beside what a model wrote (output). Columns of numbers or verdicts
     with names such as prediction or gold are scores. `documents` has the passages where it has
-    texts. Without passages a `result` is no response, since it may be a verdict; beside others,
+    texts. Without passages a `result` is not a response, since it may be a verdict; beside others,
     `context` has no passages, since it may be what a conversation is about.
     """
     present = folded(head.columns)

@@ -57,7 +57,7 @@ class ColumnEvidence:
 
     column: str
     role: str
-    """judge, human, id, query, system, construct, scorer, scorer_kind, or what is no score."""
+    """judge, human, id, query, system, construct, scorer, scorer_kind, or "no score" for a column without one."""
     reason: str
     """In words, such as "'llm' in its name" or "numbered h0, h1, h2 beside llm"."""
 

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from analysis.cli.column_options import NamedColumns
+from analysis.cli.source_contents import file_contents
 from study.cli.root import cli
 from tests.analysis.scores import simulated
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
@@ -224,3 +226,19 @@ def test_the_command_of_a_file_whose_name_looks_like_an_option_runs(
     for command in found.output.rpartition("Next:")[2].split("&&"):
         done = CliRunner().invoke(cli, shlex.split(command)[1:])
         assert done.exit_code == 0, done.output
+
+
+def test_the_trial_import_asks_for_nothing_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    def asked(*_: object) -> dict[str, str]:
+        pytest.fail("a question that nobody sees")
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("study.cli.import_options.prompt_for_constructs", asked)
+    path = written(tmp_path, task(1, annotation(1, 5, AC=41)), task(2, annotation(2, 5, AC=42)))
+    assert file_contents(path, (), (), NamedColumns()).refused == ""
