@@ -57,7 +57,7 @@ class ColumnEvidence:
 
     column: str
     role: str
-    """judge, human, id, query, system, construct, scorer, scorer_kind, or "no score" for a column without one."""
+    """judge, human, id, query, system, construct, scorer, scorer_kind, or "no score"."""
     reason: str
     """In words, such as "'llm' in its name" or "numbered h0, h1, h2 beside llm"."""
 
