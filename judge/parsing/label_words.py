@@ -23,9 +23,10 @@ def any_of(section: str, name: str) -> str:
 
 
 _LISTS = ("score", "final", "construct", "beside")
-_SCORE, _FINAL, _CONSTRUCT, _BESIDE, _UNSPACED = (
-    re.compile(any_of("labels", name)) for name in (*_LISTS, "unspaced")
+_SCORE, _FINAL, _BESIDE, _UNSPACED = (
+    re.compile(any_of("labels", name)) for name in ("score", "final", "beside", "unspaced")
 )
+_CONSTRUCT = re.compile("|".join(any_of("labels", n) for n in ("construct", "unspaced_construct")))
 _ALONE = {"final", "overall", "total", "gesamt"}
 _REVISED = {"corrected", "revised", "updated", "adjusted", "new"}
 _PHRASE = re.compile(r"[^\W\d_][^\n:=0-9|.!?。！？،؛,;]*")
@@ -79,7 +80,9 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
     """
     text = f"{before} | {after}".casefold().replace("_", " ").replace("’", "'")
     text = _CLITIC.sub(r"\1'\2", _BASED_ON.sub("", text))
-    text = _USER_QUERY.sub("query", text).replace("question relevance", "relevance")
+    text = _NOTE.sub("score", _ELIDED.sub("", text))
+    text = _USER_QUERY.sub("query", text)
+    text = text.replace("question relevance", "relevance").replace("질문 관련성", "관련성")
     words = _WORD_OR_CLITIC.findall(text)
     known = all(
         (_KNOWN.fullmatch(word) and word not in _OF_SEVERAL) or _UNSPACED_PARTS.fullmatch(word)
@@ -98,7 +101,7 @@ def _is_given(before: str, text: str, words: Sequence[str], *, unit: bool) -> bo
     if _ANSWER_IS.search(text) or _ASKED.intersection(words):
         return False
     gives = any(map(_GIVES.fullmatch, words)) and _FIRST.search(text)
-    judged = any(map(_CONSTRUCT.fullmatch, words)) or any(map(_GIVES_HERE.fullmatch, words))
+    judged = any(map(_JUDGED.fullmatch, words))
     earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text)
     return bool(unit or judged or gives or earns or _GRADED.search(before.casefold()))
 
@@ -138,6 +141,10 @@ _ANSWER_IS = re.compile(
 )
 """What the judge answers to the question that is judged."""
 _CLITIC = re.compile(r"\b(i|it|that|we|let) (ll|d|m|s|ve)\b")
+_ELIDED = re.compile(r"(?<![\w'])[cdjl][' ](?=[^\W\d_])")
+"""French and Italian articles and pronouns before a vowel; not "n'", which denies."""
+_NOTE = re.compile(r"\b(?:la|une|ma|cette|die|eine|meine|diese) note\b")
+"""A grade in French and German; "note" alone may begin a remark."""
 _MOST_IN_SENTENCE = 20
 _USER_QUERY = re.compile(r"\buser(?:'s)? (?:query|question)\b")
 _RESULT = re.compile(
@@ -146,9 +153,8 @@ _RESULT = re.compile(
 """Words for a result, which may be one of the response, unless they are labels."""
 _OF_SEVERAL = {"average", "mean", "combined", "aggregate", "aggregated"}
 _WORD_OR_CLITIC = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff'][^\W\d_]*)*")
-_GIVES, _GIVES_HERE, _EARNS = (
-    re.compile(any_of("labels", name)) for name in ("gives", "gives_here", "earns")
-)
+_GIVES, _EARNS = (re.compile(any_of("labels", name)) for name in ("gives", "earns"))
+_JUDGED = re.compile(f"{_CONSTRUCT.pattern}|{any_of('labels', 'gives_here')}")
 _FIRST = re.compile(
     r"\b(?:i|i'(?:d|ll|m|ve)|my|we|we'(?:d|ll)|let'?s|jag|jeg|tôi|saya|(?:go|land|settl)ing)\b"
 )

@@ -6,7 +6,7 @@ scale that is named, by a refusal, and by a correction in words, and by nothing 
 a reason count facts and cite passages. A wrong value is worse than a missing one, so a score is
 taken out of a sentence only where one sentence alone gives it in the judge's own name, and never
 clipped, rescaled or rounded. Labels are read in many languages (`words.toml`), sentences and
-refusals in English and a few others. `judge/parsing/answer_forms.jsonl` lists answers
+refusals in English and a few others. `tests/judge/parsing/answer_forms.jsonl` lists answers
 with their outcomes.
 """
 
@@ -40,7 +40,7 @@ from judge.parsing.score_lines import (
 from judge.parsing.score_patterns import Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "12"
+PARSER_VERSION = "13"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000

@@ -163,11 +163,9 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     before, after = sentence[: numbers[0].start()], sentence[numbers[0].end() :]
     numbered = before.rstrip().endswith(tuple("#<>≥≤±")) or bool(_GOES_ON.match(after))
     unit = bool(re.search(r"[^\W\d]|[点分점]", numbers[0][0]))
-    kind = (
-        None
-        if numbered or _DIGIT.search(before + after)
-        else kind_of_sentence(before, after, unit=unit)
-    )
+    kind = None
+    if not numbered and not _DIGIT.search(before + after):
+        kind = kind_of_sentence(before, after, unit=unit)
     small = patterns.percent and 0 < float(numbers[0]["number"]) <= _GRADES and "100" not in line
     if not kind or small:
         return None

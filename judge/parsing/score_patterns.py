@@ -182,7 +182,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         percent=percent != r"(?!)",
         number=re.compile(number, flags),
         written=re.compile(
-            rf"(?<![\w.,/-])(?P<number>{number}){suffix}(?![A-Za-z0-9/]|[.,][0-9])", flags
+            rf"(?<![\w.,/-])(?P<number>{number}){suffix}(?![A-Za-z0-9/\u00c0-\u04ff]|[.,][0-9])",
+            flags,
         ),
         scale_named=re.compile(
             rf"(?:{on_scale}|\(\ *{span}\ *\)|out\ +of\ +{most}(?!\w)|"

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,39 +18,20 @@ from study.base.scales import Scale
 from tests.conftest import examples
 
 POINTS = Scale()
-ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
-FORMS: list[dict[str, Any]] = [
-    json.loads(line) for line in ANSWERS.read_text("utf-8").strip().split("\n")
-]
-FAMILIES = files("judge.parsing") / "answers_by_model_family.jsonl"
-BY_FAMILY: list[dict[str, Any]] = [
-    json.loads(line) for line in FAMILIES.read_text("utf-8").strip().split("\n")
-]
-FURTHER: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in Path(__file__).with_name("further_answers.jsonl").read_text("utf-8").splitlines()
-]
-CURRENT: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in Path(__file__)
-    .with_name("answers_of_current_models.jsonl")
-    .read_text("utf-8")
-    .splitlines()
-]
-WITH_FIELDS: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in Path(__file__)
-    .with_name("answers_with_fields_and_labels.jsonl")
-    .read_text("utf-8")
-    .splitlines()
-]
-UNSEEN: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in Path(__file__)
-    .with_name("answers_written_unseen.jsonl")
-    .read_text("utf-8")
-    .splitlines()
-]
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    lines = Path(__file__).with_name(f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+FORMS = rows_of("answer_forms")
+BY_FAMILY = rows_of("answers_by_model_family")
+FURTHER = rows_of("further_answers")
+CURRENT = rows_of("answers_of_current_models")
+WITH_FIELDS = rows_of("answers_with_fields_and_labels")
+UNSEEN = rows_of("answers_written_unseen")
+IN_LANGUAGES = rows_of("answers_in_many_languages")
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
@@ -86,6 +68,24 @@ def test_of_each_family_nearly_all_is_read_that_a_careful_reader_reads(family: s
     valued = [row for row in BY_FAMILY if row["family"] == family and row["value"] is not None]
     read = [row for row in valued if outcome(row).value == row["value"]]
     assert len(read) / len(valued) >= 0.95
+
+
+def test_answers_in_many_languages_are_read_and_denials_are_not() -> None:
+    assert len({row["language"] for row in IN_LANGUAGES}) > 25
+    assert [row for row in IN_LANGUAGES if outcome(row).value != row["value"]] == []
+
+
+def test_each_word_of_the_tables_stands_in_an_answer() -> None:
+    # A word that no answer has is read by nobody: it would be a guess.
+    rows = (*FORMS, *BY_FAMILY, *FURTHER, *CURRENT, *WITH_FIELDS, *UNSEEN, *IN_LANGUAGES)
+    answers = "\n".join(row["answer"] or "" for row in rows)
+    answers = re.sub("['’]", " ", answers)
+    tables = tomllib.loads((files("judge.parsing") / "words.toml").read_text("utf-8"))
+    for name, words in {**tables["labels"], **tables["sentences"]}.items():
+        for word in words.split():
+            spaced = "unspaced" in name
+            whole = word if spaced else rf"(?<![^\W\d_])(?:{word})(?![^\W\d_])"
+            assert re.search(whole.replace("'", " "), answers, re.IGNORECASE), (name, word)
 
 
 def test_further_answers_are_read_as_a_reader_reads_them_or_not_at_all() -> None:
