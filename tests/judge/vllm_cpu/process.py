@@ -23,8 +23,11 @@ ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     # Ray's processes would give way to all others of the machine.
     "RAY_worker_niceness": "0",
-    "PYTHONPATH": str(ROOT),
+    "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent / 'triton_interpreter'}",
 }
+
+#: Model runner V2, which vLLM uses for dense models on every GPU, with interpreted kernels.
+MODEL_RUNNER_V2 = {"TRITON_INTERPRET": "1", "VLLM_USE_V2_MODEL_RUNNER": "1"}
 
 # Blocks are smaller than a processor's own 128 tokens. No batch is too small for the prompts of a
 # step: the last bits of a prompt that is cut in two depend on where.
