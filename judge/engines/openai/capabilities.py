@@ -359,6 +359,7 @@ def unusable_endpoint(
         "timeout": "Check that the server runs, or give it longer with --timeout.",
         "redirect": "Give that address, without /chat/completions, as --base-url.",
         "no_json": "Check --base-url: it mostly ends in /v1.",
+        "event_stream": "Have the server, or what is between, send answers whole.",
         "no_choice": "Check --base-url: this is not an endpoint for chat completions.",
     }.get(trouble.reason, "Try again later; the run resumes where it stopped.")
     return f"The endpoint can't be used: {trouble.detail.rstrip('.')}. {remedy}"
