@@ -245,7 +245,7 @@ def _answer(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         reasoning_tokens=reasoning,
-        cached_tokens=_count(prompt.get("cached_tokens")),
+        cached_tokens=_cached_tokens(usage, prompt),
         milliseconds=milliseconds,
         distribution=None if scores is None else scores.distribution(first.get("logprobs")),
         missing=CONTENT_FILTER if finish == "content_filter" else None,
@@ -316,6 +316,13 @@ def _count(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _cached_tokens(usage: Mapping[str, Any], prompt_details: Mapping[str, Any]) -> int | None:
+    """Return the prompt's tokens from the cache; DeepSeek and Moonshot count them beside others."""
+    named = (usage.get(name) for name in ("cached_tokens", "prompt_cache_hit_tokens"))
+    found = (_count(number) for number in (prompt_details.get("cached_tokens"), *named))
+    return next((number for number in found if number is not None), None)
 
 
 def _completion_tokens(

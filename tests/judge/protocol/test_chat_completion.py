@@ -127,6 +127,21 @@ def test_reasoning_that_is_in_the_total_alone_counts_as_completion(
     assert result.completion_tokens == counted
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 64}, "prompt_cache_hit_tokens": 7},
+        {"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36},
+        {"cached_tokens": 64, "prompt_tokens_details": None},
+    ],
+    ids=["openai", "deepseek", "moonshot"],
+)
+def test_cached_tokens_are_read_where_servers_state_them(more: dict[str, Any]) -> None:
+    result = read(completion(usage={"prompt_tokens": 100, "completion_tokens": 2, **more}))
+    assert isinstance(result, Answer)
+    assert result.cached_tokens == 64
+
+
 def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
     counted = read(completion("", usage={"completion_tokens_details": {"reasoning_tokens": 16}}))
     reported = read(
