@@ -42,7 +42,9 @@ CASES: dict[str, str] = {
         "--control stars=QR --scale stars=1:5"
     ),
     "judge run": "judge run study --base-url {stub} --model stub-judge --name three --limit 2",
-    "judge pairs": "judge pairs study --base-url {stub} --model stub-judge --constructs QR",
+    "judge pairs": (
+        "judge pairs study --base-url {stub} --model stub-judge --constructs QR --max-missing 1"
+    ),
     "judge probe": (
         "judge probe study --base-url {stub} --model stub-judge --seed 0 --kinds length --sample 2"
     ),

@@ -89,7 +89,7 @@ def read_rows(
             for value in sorted(likely_commas(typed))
         ]
     if not export.ratings:
-        reason = _no_ratings(export.count, found, controls)
+        reason = _no_ratings(export.count, export.counted, found, controls)
         report.warnings.append(f"the export has no ratings: {reason}.")
 
 
@@ -119,13 +119,15 @@ def _all_left_out(found: Inventory) -> str:
     return f"all its annotations are left out unless {kinds} takes them"
 
 
-def _no_ratings(annotations: int, found: Inventory, controls: MappedControls) -> str:
-    """Return why an export has no ratings."""
+def _no_ratings(annotations: int, counted: int, found: Inventory, controls: MappedControls) -> str:
+    """Return why an export has no ratings; of its annotations, `counted` were read."""
     if not annotations:
         used = " that can be used" if found.annotations or found.kinds else ""
         return f"its tasks{used} have no annotations"
     if not found.annotations and found.kinds:
         return _all_left_out(found)
+    if not counted:
+        return "none of its annotations counts, for the reasons above"
     if controls.controls and not any(control.rates for control in controls.controls.values()):
         listed = ", ".join(f"{name!r} ({control})" for name, control in controls.controls.items())
         return (
@@ -156,6 +158,8 @@ class _Export:
     options: FormatOptions
     count: int = 0
     """Number of annotations of the tasks, including those that are left out."""
+    counted: int = 0
+    """Number of annotations that count."""
     ratings: int = 0
     """Number of values."""
     typed: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -172,6 +176,7 @@ class _Export:
                 yield counted
                 break
             scorer, annotation = counted
+            self.counted += 1
             keys = {answer.construct_key for answer in annotation.answers}
             keys |= {invalid.construct_key or "" for invalid in annotation.invalid}
             marked = any(answer.parts is not None for answer in annotation.answers)

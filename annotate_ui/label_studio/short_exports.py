@@ -89,11 +89,17 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
             data[name.removeprefix(_RENAMED)] = cell
             continue
         construct = assign_constructs([name], options)[name]
-        control_results = _results(name, cell, named=bool(options.controls.get(name)))
+        named = bool(options.controls.get(name))
+        control_results = _results(name, cell, named=named)
         if control_results is None and construct and not blank(cell):
             problem = f"the column {name!r} has {abbreviate(cell)}, which no control that rates "
-            remedy = f"If it is a field of the tasks, leave it out with --control {name}=; if it "
-            remedy += f"is a choice, name its construct with --control {name}={construct}."
+            remedy = f"If it is a field of the tasks, leave it out with --control {name}=; "
+            if named:
+                remedy += "else export the project as JSON."
+            else:
+                remedy += (
+                    f"if it is a choice, name its construct with --control {name}={construct}."
+                )
             return Fault(f"{problem}gives in this form.", remedy, record.number, name)
         if control_results is None:
             data.setdefault(name, cell)
@@ -140,8 +146,10 @@ def _results(name: str, cell: Any, *, named: bool) -> list[dict[str, Any]] | Non
         # Regions keep their place next to the value.
         if len(kinds) == 1 and (len(members) == 1 or "start" in members):
             found.append({"from_name": name, "type": kinds[0], "value": value})
-        elif named and isinstance(value, str):
-            found.append({"from_name": name, "type": "choices", "value": {"choices": [value]}})
+        elif named and isinstance(value, str | int | float) and not isinstance(value, bool):
+            # A number is a choice that begins with one, as it is in a CSV.
+            chosen = {"choices": [str(value)]}
+            found.append({"from_name": name, "type": "choices", "value": chosen})
         else:
             return None
     return found or None

@@ -51,7 +51,7 @@ _NOT_FOR_PROBES = frozenset(
         "estimate",
     }
 )
-_NOT_FOR_PAIRS = (_NOT_FOR_PROBES - {"retry_unparsed"}) | {
+_NOT_FOR_PAIRS = (_NOT_FOR_PROBES - {"retry_unparsed", "max_missing"}) | {
     "metric",
     "prompts",
     "encoder",
@@ -341,7 +341,7 @@ def _ask_about(
             outcome = ask(study, on_progress)
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
     print_fields(outcome, as_json, *next_step)
-    if outcome.failed:
+    if outcome.failed or outcome.falls_short:
         raise click.exceptions.Exit(1)
 
 

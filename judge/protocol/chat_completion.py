@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
+from judge.protocol.finish_reasons import is_broken_off, named
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 
@@ -26,8 +27,16 @@ PARAMETERS = (
 
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|input|model|prompt)|max_model_len|"
-    r"(?:prompt|input|request)[^.]{0,40} (?:is )?too (?:long|large)|"
-    r"longer than the (?:maximum|model)|exceeds? (?:the )?[^.]{0,40}(?:context|token)",
+    r"(?:prompt|input|request)[^.]{0,40} (?:is )?too (?:long|large|big)|"
+    r"longer than the (?:maximum|model)|exceeds? (?:the )?[^.]{0,40}(?:context|token)|"
+    r"`inputs`[^.]{0,40} must (?:be <=|have less than)|too many (?:input |prompt )?tokens|"
+    r"(?:input|prompt) (?:length|tokens)[^.]{0,20} exceeds?|"
+    r"number of (?:input )?tokens[^.]{0,40} cannot exceed",
+    re.IGNORECASE,
+)
+# What servers say of a prompt as if it were their own failure.
+_TOO_LONG_500 = re.compile(
+    r"(?:input|prompt)[^.]{0,20} (?:too (?:long|large|big)|exceeds?[^.]{0,20} (?:context|token))",
     re.IGNORECASE,
 )
 # A quota of tokens a minute that a prompt exceeds alone; waiting does not help.
@@ -82,28 +91,41 @@ def read_reply(
         data = json.loads(body)
     except (ValueError, RecursionError):
         data = None
-    error = _error(data)
+    error = _error(data) or _error_of_choice(data)
     if 200 <= status < 300 and error is None:
         return _answer(data, body, headers, milliseconds, scores)
     if 200 <= status < 300 and error is not None:
         # Some gateways pass on another server's error with their own status.
         code = error.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    return _trouble(status, error or {}, headers, body, milliseconds)
+    # Of a status that says so, an object with a message alone is an error as well.
+    described = data if isinstance(data, dict) and isinstance(data.get("message"), str) else {}
+    return _trouble(status, error or described, headers, body, milliseconds)
 
 
 def _error(data: Any) -> dict[str, Any] | None:
+    if isinstance(data, list) and data:
+        # Gemini's endpoint for chat completions.
+        return _error(data[0])
     if not isinstance(data, dict):
         return None
-    error = data.get("error")
+    several = data.get("errors")
+    error = data.get("error") or (several[0] if isinstance(several, list) and several else None)
     # Some gateways add an error without a content to every answer.
     if isinstance(error, dict) and any(error.values()):
         return error
     if isinstance(error, str) and error:
         return {"message": error}
     if data.get("object") == "error" or ("detail" in data and "choices" not in data):
-        return {**data, "message": data.get("message") or json.dumps(data.get("detail"))}
+        return {**data, "message": data.get("message") or _as_text(data.get("detail"))}
     return None
+
+
+def _error_of_choice(data: Any) -> dict[str, Any] | None:
+    """Return the error that ended an answer after it had begun, of which a part may be there."""
+    choices = data.get("choices") if isinstance(data, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return _error({"error": first.get("error")}) if isinstance(first, dict) else None
 
 
 def _trouble(
@@ -122,7 +144,7 @@ def _trouble(
     missing = _about_the_prompt(status, words)
     if status in {429, 503, 529} and missing is None:
         return Trouble("throttled", f"http_{status}", detail, wait)
-    if status in {408, 409, 425} or status >= 500:
+    if missing is None and (status in {408, 409, 425} or status >= 500):
         return Trouble("again", f"http_{status}", detail, wait)
     if missing is None and status in {400, 422} and not _BAD_KEY.search(words):
         parameter = _refused_parameter(error, message)
@@ -148,6 +170,8 @@ def _exceeds_quota_alone(words: str) -> bool:
 def _about_the_prompt(status: int, words: str) -> str | None:
     """Return why a server refuses this prompt in particular, if it does."""
     if status == 413 or (status in {400, 422} and _TOO_LONG.search(words)):
+        return TOO_LONG
+    if status == 500 and _TOO_LONG_500.search(words):
         return TOO_LONG
     if status == 429 and _exceeds_quota_alone(words):
         return TOO_LONG
@@ -180,13 +204,19 @@ def _answer(
     if not isinstance(data, dict):
         kind = headers.get("content-type", "")
         form = "HTML" if "html" in kind or body.lstrip()[:1] == b"<" else "not a JSON object"
+        if "event-stream" in kind or body.lstrip().startswith(b"data:"):
+            return Trouble(
+                "again", "event_stream", "its answer is a stream, which was not asked for"
+            )
         return Trouble("again", "no_json", f"its answer is {form}: {_plain(body)}")
     choices = data.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
         return Trouble("again", "no_choice", f"its answer contains no message: {_plain(body)}")
-    finish = _text(first.get("finish_reason"))
+    finish = named(_text(first.get("finish_reason")))
+    if is_broken_off(finish):
+        return Trouble("again", "broken_off", f"it broke the answer off ({finish})")
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     completion, prompt = (
@@ -215,7 +245,7 @@ def _answer(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         reasoning_tokens=reasoning,
-        cached_tokens=_count(prompt.get("cached_tokens")),
+        cached_tokens=_cached_tokens(usage, prompt),
         milliseconds=milliseconds,
         distribution=None if scores is None else scores.distribution(first.get("logprobs")),
         missing=CONTENT_FILTER if finish == "content_filter" else None,
@@ -286,6 +316,13 @@ def _count(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _cached_tokens(usage: Mapping[str, Any], prompt_details: Mapping[str, Any]) -> int | None:
+    """Return the prompt's tokens from the cache; DeepSeek and Moonshot count them beside others."""
+    named = (usage.get(name) for name in ("cached_tokens", "prompt_cache_hit_tokens"))
+    found = (_count(number) for number in (prompt_details.get("cached_tokens"), *named))
+    return next((number for number in found if number is not None), None)
 
 
 def _completion_tokens(

@@ -122,6 +122,8 @@ class AnswerStore(Delivery):
                     self.sample[request.planned.name] = answer
                 self.answered += 1
                 is_answer = answer.missing not in UNANSWERED
+                if not is_answer and answer.text:
+                    self._add_example(str(answer.missing), answer.text)
                 self.uncounted += is_answer and answer.prompt_tokens is None
                 for name in TOKENS:
                     count = getattr(answer, f"{name}_tokens")
@@ -133,8 +135,7 @@ class AnswerStore(Delivery):
         """Count a prompt without an answer; the next call asks it again."""
         prompt = _checked(request)
         with self._counting:
-            if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
-                self.examples.append(f"{failure.reason}: {failure.detail}")
+            self._add_example(failure.reason, failure.detail)
             self.failures[failure.reason] += 1
             self.failed_prompts.add((prompt.prompt_hash, prompt.repeat))
             self._unanswered |= {
@@ -143,6 +144,11 @@ class AnswerStore(Delivery):
                 if attempt == 1
             }
         self._report()
+
+    def _add_example(self, reason: str, detail: str) -> None:
+        known = any(example.startswith(f"{reason}: ") for example in self.examples)
+        if not known and len(self.examples) < _EXAMPLES:
+            self.examples.append(f"{reason}: {detail}")
 
     def _report(self) -> None:
         if self._on_progress is not None:

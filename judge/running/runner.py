@@ -7,6 +7,8 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
+from sqlalchemy import select
+
 from judge.engines.engine import FileEngine, Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import ASKED_FIRST, expanded
@@ -268,7 +270,7 @@ def judge_items(
         asks=session.ready.asks,
         by_files=isinstance(session.engine, FileEngine),
         reasons=dict(scope.metric.reasons),
-        **(_of_run(session, store) if of_run else {}),
+        **(_of_run(session, store) if of_run else _of_pairs(session, store, items)),
     )
     _store_end(session, call, store, asked.notes, stopped, outcome)
     if stopped is not None:
@@ -347,6 +349,28 @@ def _of_run(session: RunSession, store: AnswerStore) -> dict[str, Any]:
         "run_missing": dict(run_missing),
         "flags": dict(store.flags),
         "served": {model.name or "(not named)": model.answers for model in answered_by},
+        "max_missing": session.settings.max_missing,
+    }
+
+
+def _of_pairs(session: RunSession, store: AnswerStore, items: Items) -> dict[str, Any]:
+    """Return what is missing of all pairs so far, by the last answer on each.
+
+    Of probes nothing falls short: that a judge gives no score to an altered text is a result.
+    """
+    if items.kind != "pairs":
+        return {}
+    t = items.answers.c
+    columns = (t.response_id, t.second_response_id, t.construct_key, t.repeat)
+    found = select(*columns, t.construct_version, t.missing_reason)
+    versions = session.scope.versions
+    with session.study.read() as connection:
+        rows = connection.execute(found.where(t.run_id == session.run.id).order_by(t.attempt))
+        last = {row[:4]: row[5] for row in rows if row[4] == versions.get(row[2])}
+    return {
+        "unanswered": store.unanswered,
+        "run_judgments": len(last),
+        "run_missing": dict(Counter(reason for reason in last.values() if reason is not None)),
         "max_missing": session.settings.max_missing,
     }
 

@@ -233,8 +233,9 @@ def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder |
     """
     comparing = [metric.key for metric in metrics if metric.compares_texts]
     if comparing and settings.encoder is None:
+        needs = "needs" if len(comparing) == 1 else "need"
         raise StudyError(
-            f"{', '.join(comparing)} needs an encoder: name it with --encoder FOLDER, or with "
+            f"{', '.join(comparing)} {needs} an encoder: name it with --encoder FOLDER, or with "
             "--encoder MODEL --encoder-url URL a model behind an endpoint; or leave it out of "
             "--metric."
         )

@@ -38,6 +38,7 @@ NO_LONGER_TRAINED = (
     "raters who were not trained with them"
 )
 SAME_CONTENT = "the same content under a further id (one response, two ids)"
+TEXT_ALONE = "responses without passages read as the stored ones with this text"
 BLANK_PASSAGES = "blank passages read as no passage"
 BLANK_REFERENCES = "blank reference answers read as none"
 
@@ -58,6 +59,10 @@ class ContentStore:
     ) -> None:
         self._connection = connection
         self._existing = existing
+        self._last_stored = max(existing.responses, default=0)
+        """The newest response that is not of this file."""
+        self._answered = {response.query for response in existing.responses.values()}
+        """Queries with such responses."""
         self._report = report
         self._revise = revise
         self._rows_of: dict[str | tuple[int, str], int] = {}
@@ -181,6 +186,9 @@ class ContentStore:
         key = row.response_id
         same = self._existing.by_content.get((query, content))
         current = None if key is None else self._existing.find(key)
+        alone = row.role == "answer" and not hashes and query in self._answered
+        if same is None and alone and not self._revise:
+            same = self._of_text_alone(row, query, current)
         if key is not None and current is not None:
             if current == same:
                 return same
@@ -201,6 +209,29 @@ class ContentStore:
             key or self._generated_key(row, query, content), version, query, content
         )
         return self._new_response(number, row, response, hashes)
+
+    def _of_text_alone(self, row: ResponseRow, query: int, current: int | None) -> int | None:
+        """Return the stored response that a row without passages is about, if only one can be.
+
+        Who rated saw the texts, and a file of ratings seldom has the passages as well. It is the
+        one of the row's id or system, and without these the only one with the text.
+        """
+        if row.system is not None and current is None:
+            current, _ = self._existing.outputs.get((query, row.system), (None, 0))
+            if current is None:
+                return None
+        t: Any = responses
+        stored = self._connection.execute(
+            select(t.c.id, t.c.text).where(t.c.query_id == query, t.c.id <= self._last_stored)
+        )
+        found = [one.id for one in stored if one.text == row.response]
+        if current is None:
+            found = [response for response in found if self._existing.in_use(response)]
+            current = found[0] if len(found) == 1 else None
+        if current not in found:
+            return None
+        self._report.rules[TEXT_ALONE] += 1
+        return current
 
     def _unchangeable(
         self, key: str, current: int, same: int | None, query: int, system: str | None

@@ -165,6 +165,12 @@ def open_backup_file(path: Path) -> Iterator[BackupFile]:
 
 
 def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
+    names = packed.namelist()
+    if MANIFEST not in names:
+        why = f"it has no {MANIFEST}"
+        if any(name.endswith("/study.db") for name in names):
+            why += "; an archive of `ccrs archive` is a study as soon as it is unpacked"
+        raise _refused(path, why)
     try:
         _check_size(path, MANIFEST, packed)
         with packed.open(MANIFEST) as stream:

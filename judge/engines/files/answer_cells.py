@@ -6,6 +6,7 @@ from typing import Any
 from judge.prompts.answer_form import AnswerForm
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
+from judge.protocol.finish_reasons import is_broken_off, named
 from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
 from study.base.scales import Scale
 from study.importing.readers.column_layout import Fields, missing_column
@@ -50,12 +51,12 @@ def answer_of(cells: RecordCells, form: AnswerForm | None, *, delimited: bool) -
     delimited
         Whether a blank cell and an empty text are the same.
     """
-    text, finish = cells.words("answer"), cells.key("finish_reason")
+    text, finish = cells.words("answer"), named(cells.key("finish_reason"))
     reason = cells.key("missing_reason")
     missing = reason if reason in _FIXED_REASONS else None
     if finish == CONTENT_FILTER:
         missing = CONTENT_FILTER
-    if text == "" and delimited and reason not in _EMPTY_ANSWERS:
+    if is_broken_off(finish) or (text == "" and delimited and reason not in _EMPTY_ANSWERS):
         # A blank cell is not an answer, unless the file states that the answer was empty.
         text = None
     if cells.column("answer") is None and missing is None:

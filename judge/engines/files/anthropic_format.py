@@ -23,8 +23,6 @@ from judge.protocol.exchange import CONTENT_FILTER, Failure
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
     "refusal": CONTENT_FILTER,
 }
 """Anthropic's stop reasons, and those of chat completions."""

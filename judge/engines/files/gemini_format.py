@@ -20,17 +20,6 @@ from judge.engines.files.provider_format import (
 )
 from judge.protocol.exchange import CONTENT_FILTER, Failure
 
-_FINISH = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "SAFETY": CONTENT_FILTER,
-    "RECITATION": CONTENT_FILTER,
-    "BLOCKLIST": CONTENT_FILTER,
-    "PROHIBITED_CONTENT": CONTENT_FILTER,
-    "SPII": CONTENT_FILTER,
-}
-"""Gemini's finish reasons, and those of chat completions."""
-
 # Codes of google.rpc.Status, which results may have in place of a status of HTTP.
 _STATUS = {
     2: 500,
@@ -114,7 +103,7 @@ class GeminiFormat(ProviderFormat):
         finish = str(first.get("finishReason"))
         return completion(
             [_part(part) for part in parts or ()],
-            _FINISH.get(finish, finish.lower()),
+            finish.lower(),
             model,
             usage,
             _logprobs(first.get("logprobsResult")),

@@ -12,7 +12,12 @@ from study.errors import StudyError
 # Tokens that chat templates and servers add to a prompt.
 _AROUND_PROMPT = 256
 # A server may have answered, and charge for it.
-_MAYBE_CHARGED = frozenset({"timeout", "connection_cut", "no_json", "no_choice", "too_large"})
+_MAYBE_CHARGED = frozenset(
+    {
+        *("timeout", "connection_cut", "broken_off"),
+        *("no_json", "no_choice", "event_stream", "too_large"),
+    }
+)
 
 
 class Budget:

@@ -191,8 +191,11 @@ class CapabilityProbe:
                 raise StudyError(unusable_endpoint(self._model, answer, self._endpoint.key.remedy))
             counts.append(answer.prompt_tokens)
         if short.prompt_tokens is None or None in counts:
+            some = any(count is not None for count in (short.prompt_tokens, *counts))
+            counted = "does not count the tokens of each answer" if some else "counts no tokens"
+            priced = "" if self._settings.price is None or some else ", and the cost is not known"
             self._notes.append(
-                "The endpoint counts no tokens: prompts that it cuts would go unnoticed."
+                f"The endpoint {counted}: prompts that it cuts would go unnoticed{priced}."
             )
             return
         whole, first, second = (count or 0 for count in counts)
@@ -359,6 +362,7 @@ def unusable_endpoint(
         "timeout": "Check that the server runs, or give it longer with --timeout.",
         "redirect": "Give that address, without /chat/completions, as --base-url.",
         "no_json": "Check --base-url: it mostly ends in /v1.",
+        "event_stream": "Have the server, or what is between, send answers whole.",
         "no_choice": "Check --base-url: this is not an endpoint for chat completions.",
     }.get(trouble.reason, "Try again later; the run resumes where it stopped.")
     return f"The endpoint can't be used: {trouble.detail.rstrip('.')}. {remedy}"

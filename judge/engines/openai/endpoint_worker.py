@@ -33,7 +33,9 @@ _COMPLAINT, _LONE_COMPLAINT = 0.1, 0.5
 # after the complaints that make a failure last longer than the minute of a quota.
 _MOST_DOUBLINGS, _MOST_DOUBLINGS_OF_COMPLAINTS = 3, 5
 # Failures that a prompt meets again later, as it is; after others the next call may succeed.
-_LASTING = frozenset({"http_429", "http_501", "http_505", "no_json", "no_choice", "too_large"})
+_LASTING = frozenset(
+    {"http_429", "http_501", "http_505", "no_json", "no_choice", "event_stream", "too_large"}
+)
 
 _REFUSED = frozenset({REJECTED, NOT_SERVED})
 

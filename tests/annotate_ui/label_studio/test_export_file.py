@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from study.errors import InputError
 from study.importing.file_import import import_file, unmapped_controls
 from study.lifecycle.erase import erase
 from tests.annotate_ui.label_studio.export_builder import annotation, stars, task, written
+from tests.ccrs_command import in_process, program
 
 
 def test_controls_become_constructs_by_name_and_by_option(study: Study, tmp_path: Path) -> None:
@@ -36,6 +38,35 @@ def test_controls_become_constructs_by_name_and_by_option(study: Study, tmp_path
     assert "example.org" not in (study.folder / "study.db").read_bytes().decode("latin-1")
     again = import_file(study, path, controls={"quality": "AC"})
     assert not again.added
+
+
+def test_tasks_without_passages_are_about_the_responses_of_the_study(tmp_path: Path) -> None:
+    """A project shows the texts that are judged, seldom in the fields of the study's file."""
+    rows = [
+        {
+            "query_id": f"q{number}",
+            "query": f"Question {number}?",
+            "system": "A",
+            "response": f"Answer {number}.",
+            "passages": [f"Passage {number}."],
+        }
+        for number in (1, 2)
+    ]
+    responses = tmp_path / "responses.jsonl"
+    responses.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    export = written(
+        tmp_path, task(1, annotation(1, 5, QR=80)), task(2, annotation(2, 5, QR=20), system="A")
+    )
+    folder = tmp_path / "study"
+    for words in (["init", folder], ["import", folder, responses]):
+        assert in_process(*words).returncode == 0
+    done = program("import", folder, export)
+    assert done.returncode == 0
+    assert "read as the stored ones with this text (2)" in done.stdout
+    assert "have no passages" not in done.stdout
+    with closing(Study.open(folder)) as study:
+        scores = study.score_table()[["response_id", "value"]].to_numpy().tolist()
+    assert scores == [["q1/A", 80], ["q2/A", 20]]
 
 
 def test_an_unmapped_control_is_asked_for(study: Study, tmp_path: Path) -> None:

@@ -30,6 +30,13 @@ def test_a_field_that_is_not_a_list_is_a_fault(study: Study, tmp_path: Path, nam
     assert study.score_table()["value"].tolist() == [10]
 
 
+def test_annotations_of_which_none_can_be_read_are_the_reason(study: Study, tmp_path: Path) -> None:
+    by_mail = annotation(1, {"email": "anna@example.org"}, QR=10)
+    done = import_file(study, written(tmp_path, task(1, by_mail)))
+    assert warned(done).endswith("none of its annotations counts, for the reasons above.")
+    assert any("completed_by is not the number of a user" in line for line in done.left_out)
+
+
 def test_texts_under_names_of_their_own_are_asked_for(study: Study, tmp_path: Path) -> None:
     unmapped = {"id": 1, "data": {"prompt": "P", "text": "T"}}
     path = written(tmp_path, {**unmapped, "annotations": [annotation(1, 5, QR=10)]})
@@ -201,7 +208,7 @@ def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> Non
     done = import_file(study, written(tmp_path, task(3, annotation(3, 5, x=1))), controls={"x": ""})
     assert "all controls that rate are left out" in warned(done)
     orphan = written(tmp_path, task(4, annotation(4, None, QR=1)))
-    assert "its annotations that count contain neither" in warned(import_file(study, orphan))
+    assert "none of its annotations counts" in warned(import_file(study, orphan))
     reference = {**annotation(5, 5, QR=5), "ground_truth": True}
     done = import_file(study, written(tmp_path, task(5, reference)))
     assert "all its annotations are left out unless --annotations" in warned(done)

@@ -128,6 +128,20 @@ def test_columns_of_another_format_are_renamed_in_the_file(study: Study, tmp_pat
         )  # fmt: skip
 
 
+def test_plain_numbers_are_read_in_both_forms_where_their_control_is_named(
+    study: Study, tmp_path: Path
+) -> None:
+    """As programs write an export again, without the objects around its numbers."""
+    for form in ("json", "csv"):
+        path = written(tmp_path, form, record(1, 5, AC=85), record(2, 6, AC=40.5))
+        import_file(study, path, controls={"AC": "AC"})
+        assert sorted(study.score_table()["value"]) == [40.5, 85]
+    odd = written(tmp_path, "json", record(1, 5, AC=True))
+    with pytest.raises(InputError, match="else export the project as JSON") as refused:
+        import_file(study, odd, controls={"AC": "AC"})
+    assert "with --control AC=AC" not in str(refused.value)
+
+
 def test_numbers_with_a_point_in_their_columns_are_read(study: Study, tmp_path: Path) -> None:
     row = record(1, "5.0", quality=stars(7)) | {"annotation_id": 1.0, "id": "3.0"}
     controls, ranges = {"quality": "QR"}, {"quality": (1.0, 10.0)}

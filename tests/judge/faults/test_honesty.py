@@ -114,7 +114,22 @@ def test_an_endpoint_that_counts_nothing_is_named_as_such(small_study: Study, st
     outcome = judged(small_study, stub)
     assert assert_stored_once(small_study) == outcome.judged == WHOLE
     assert any("counts no tokens" in note for note in outcome.notes)
+    assert not any("cost" in note for note in outcome.notes)
     assert {row["prompt_tokens"] for row in judgments(small_study)} == {None}
+
+
+def test_a_price_without_counts_is_no_cost(small_study: Study, stub: Stub) -> None:
+    stub.behave("no_usage")
+    words = ("--price", "1", "2", "--limit", "5")
+    assert "and the cost is not known." in commanded(small_study, stub, *words).output
+
+
+def test_an_endpoint_that_counts_some_answers_is_not_said_to_count_none(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("no_usage", when={"every": 2})
+    done = commanded(small_study, stub, "--limit", "5")
+    assert "The endpoint does not count the tokens of each answer" in done.output
 
 
 def test_a_served_model_other_than_the_requested_one_is_reported_and_stored(

@@ -105,6 +105,7 @@ def test_a_flapping_endpoint_is_waited_for(small_study: Study, stub: Stub) -> No
         {"behaviour": "http_status", "status": 408},
         {"behaviour": "error_in_200"},
         {"behaviour": "error_in_200", "code": None},
+        {"behaviour": "answers", "text": "8", "finish_reason": "error"},
         {"behaviour": "throttled", "form": "none"},
     ],
     ids=lambda rule: "-".join(str(value) for value in rule.values()),
@@ -135,6 +136,11 @@ def test_what_fails_once_is_tried_again(
         ({"behaviour": "cut"}, "connection_cut", ""),
         ({"behaviour": "http_500"}, "http_500", "HTTP 500: Internal error"),
         ({"behaviour": "error_in_200"}, "http_502", "Provider returned error"),
+        (
+            {"behaviour": "answers", "text": "8", "finish_reason": "abort"},
+            "broken_off",
+            "it broke the answer off (abort)",
+        ),
     ],
     ids=lambda value: value["behaviour"] if isinstance(value, dict) else "",
 )

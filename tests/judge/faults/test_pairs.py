@@ -14,6 +14,7 @@ from sqlalchemy import insert, select
 from study import Study
 from study.cli.root import cli
 from study.schema.tables import judge_answers, judge_calls, pair_answers
+from tests.ccrs_command import program
 from tests.judge.faults.faulty_run import until
 from tests.judge.small_studies import fill
 from tests.judge.stub.process import ROOT, Stub
@@ -85,6 +86,21 @@ def test_a_killed_call_is_continued_without_loss_or_doubles(
     )
     assert (len(asked), set(asked.values())) == (PROMPTS, {1})
     assert (pairs_study.preference_table()["value"] == 0).all()
+
+
+def test_the_command_exits_1_where_more_is_missing_than_was_allowed(
+    pairs_study: Study, stub: Stub
+) -> None:
+    of_one = {"containing": "The quality to compare is Answer Correctness"}
+    none = {"behaviour": "answers", "text": "seven", "when": of_one}
+    stub.behave({"behaviour": "answers", "text": "1"}, none)
+    short = program(*words(pairs_study, stub))
+    assert short.returncode == 1
+    line = "20.0% of the run is missing, more than --max-missing (5.0%) allows."
+    assert line in short.stdout
+    # It is the run that falls short, however little the next call does.
+    assert program(*words(pairs_study, stub)).returncode == 1
+    assert program(*words(pairs_study, stub), "--max-missing", "0.2").returncode == 0
 
 
 def test_failed_prompts_are_asked_by_the_next_call(pairs_study: Study, stub: Stub) -> None:

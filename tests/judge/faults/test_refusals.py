@@ -216,6 +216,16 @@ def test_a_prompt_that_the_server_refuses_is_missing(small_study: Study, stub: S
     assert "Messages are not understood." in refused[0]["raw_answer"]
 
 
+def test_the_command_shows_what_the_server_said_of_refused_prompts(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("refuses", message="Not available in your region.", when=ONE_QUERY)
+    done = commanded(small_study, stub)
+    assert done.code == 1
+    assert f"Missing: {OF_ONE_QUERY} rejected (the server refused this prompt)." in done.output
+    assert done.output.count("  rejected: HTTP 400: Not available in your region.") == 1
+
+
 def test_a_server_that_refuses_all_prompts_is_not_asked_for_ever(
     small_study: Study, stub: Stub
 ) -> None:

@@ -127,6 +127,21 @@ def test_reasoning_that_is_in_the_total_alone_counts_as_completion(
     assert result.completion_tokens == counted
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 64}, "prompt_cache_hit_tokens": 7},
+        {"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36},
+        {"cached_tokens": 64, "prompt_tokens_details": None},
+    ],
+    ids=["openai", "deepseek", "moonshot"],
+)
+def test_cached_tokens_are_read_where_servers_state_them(more: dict[str, Any]) -> None:
+    result = read(completion(usage={"prompt_tokens": 100, "completion_tokens": 2, **more}))
+    assert isinstance(result, Answer)
+    assert result.cached_tokens == 64
+
+
 def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
     counted = read(completion("", usage={"completion_tokens_details": {"reasoning_tokens": 16}}))
     reported = read(
@@ -170,6 +185,16 @@ def test_reasoning_is_kept_as_it_came(data: dict[str, Any], reasoning: str | Non
         (400, {"message": "The decoder prompt (length 9001) is longer than the maximum model"},
          "too_long"),
         (413, {"message": "Request too large"}, "too_long"),
+        (422, {"message": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= "
+               "4096. Given: 5000 `inputs` tokens and 16 `max_new_tokens`"}, "too_long"),
+        (422, {"message": "Input validation error: `inputs` must have less than 4095 tokens. "
+               "Given: 5000"}, "too_long"),
+        (400, {"message": "too many tokens: total number of tokens in the prompt cannot exceed "
+               "4081 - received 5000."}, "too_long"),
+        (400, {"message": "Input length 5000 exceeds maximum 4096"}, "too_long"),
+        (500, {"message": "the input length exceeds maximum context length"}, "too_long"),
+        (500, {"message": "Input prompt is too big compared to KV size. Please try increasing KV "
+               "size."}, "too_long"),
         (400, {"code": "content_filter", "message": "triggering our content management policy"},
          "content_filter"),
         (403, {"message": "Your input was flagged by moderation"}, "content_filter"),
@@ -201,6 +226,7 @@ def test_refusals_of_this_very_prompt_are_judgments(
                "details. Please retry in 7s."}, "throttled", None),
         (503, {"message": "overloaded"}, "throttled", None),
         (500, {"message": "oops"}, "again", None),
+        (500, {"message": "Failed to load the model with a context length of 8192"}, "again", None),
         (524, {}, "again", None),
         (408, {}, "again", None),
         (400, {"param": "max_tokens", "code": "unsupported_parameter",
@@ -228,6 +254,8 @@ def test_troubles_are_distinguished(
         (b"", "no_json"),
         (b'{"choices": [{"mess', "no_json"),
         (b"[1]", "no_json"),
+        (b"[]", "no_json"),
+        (b'data: {"choices": [{"delta": {"content": "85"}}]}\n\ndata: [DONE]\n', "event_stream"),
         ({"choices": []}, "no_choice"),
         ({"choices": [{"text": "85"}]}, "no_choice"),
         ({"choices": None}, "no_choice"),
@@ -239,12 +267,67 @@ def test_a_reply_without_an_answer_is_tried_again(data: Any, reason: str) -> Non
     assert (result.kind, result.reason) == ("again", reason)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"error": {"code": 404, "message": "It is not found.", "status": "NOT_FOUND"}}],
+        {"errors": [{"code": "x", "message": "It is not found."}], "trace": "abc"},
+        {"message": "It is not found.", "statusCode": 404},
+        {"detail": "It is not found."},
+        {"error": "It is not found."},
+    ],
+)
+def test_the_message_of_an_error_is_shown_without_its_wrapping(data: Any) -> None:
+    result = read(data, 404)
+    assert isinstance(result, Trouble)
+    assert (result.kind, result.detail) == ("stop", "HTTP 404: It is not found.")
+
+
 def test_an_error_behind_a_good_status_counts_as_the_error_it_is() -> None:
     throttled = read({"error": {"code": 429, "message": "rate"}})
     broken = read({"error": {"message": "upstream"}})
     assert isinstance(throttled, Trouble)
     assert isinstance(broken, Trouble)
     assert (throttled.kind, broken.kind) == ("throttled", "again")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"finish_reason": reason}
+        for reason in ("error", "abort", "cancelled", "insufficient_system_resource", "ERROR")
+    ]
+    + [{"error": {"code": 502, "message": "Upstream idle timeout exceeded"}}],
+)
+def test_a_part_of_an_answer_that_was_broken_off_is_no_answer(more: dict[str, Any]) -> None:
+    """The beginning of 85 is a score as well."""
+    data = completion("8")
+    data["choices"][0] |= more
+    result = read(data)
+    assert isinstance(result, Trouble)
+    assert result.kind == "again"
+    assert isinstance(read(completion("85", error={"code": 0})), Answer)
+
+
+@pytest.mark.parametrize(
+    ("reason", "meant", "missing"),
+    [
+        ("MAX_TOKENS", "length", None),
+        ("model_length", "length", None),
+        ("max_output_tokens", "length", None),
+        ("content_filter: RECITATION", "content_filter", "content_filter"),
+        ("SAFETY", "content_filter", "content_filter"),
+        ("sensitive", "content_filter", "content_filter"),
+        ("eos_token", "eos_token", None),
+        (None, None, None),
+    ],
+)
+def test_reasons_of_other_servers_are_named_as_in_chat_completions(
+    reason: str | None, meant: str | None, missing: str | None
+) -> None:
+    result = read(completion("8", finish_reason=reason))
+    assert isinstance(result, Answer)
+    assert (result.finish_reason, result.missing) == (meant, missing)
 
 
 def test_a_redirect_is_not_followed_since_the_key_would_go_along() -> None:

@@ -123,7 +123,7 @@ def test_an_encoder_is_named_where_one_is_needed_and_nowhere_else(
     fill(study, queries=1)
     with pytest.raises(StudyError, match="ragas-answer-relevance needs an encoder: name it"):
         judge_study(study, ScriptedSettings(metric="ragas-answer-relevance"))
-    with pytest.raises(StudyError, match="ragas-answer-correctness needs an encoder"):
+    with pytest.raises(StudyError, match="ragas-answer-correctness need an encoder"):
         judge_metrics(study, ScriptedSettings(metric="ragas"))
     with pytest.raises(StudyError, match=r"--encoder .* has no effect here: no text is compared"):
         judge_study(study, ScriptedSettings(metric="ragas-faithfulness", encoder="made-up"))

@@ -107,6 +107,47 @@ def test_revise_without_ids_makes_another_response_the_current_one(study: Study)
     assert table["system"].tolist() == ["B"]
 
 
+def with_passage(text: str, system: str | None = "A", **more: object) -> ResponseRow:
+    return answer(text, system, passages=(PassageRow(text="p"),), **more)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        answer("x"),
+        answer("x", response_id="r"),
+        answer("x", response_id="task-100"),
+        answer("x", None),
+        answer("x", None, response_id="task-100"),
+    ],
+    ids=["system", "id", "system-and-another-id", "text", "text-and-another-id"],
+)
+def test_a_text_without_passages_is_the_stored_response(study: Study, row: ResponseRow) -> None:
+    """People rated what a page showed, and their file has no passages."""
+    take(study, with_passage("x", response_id="r"), with_passage("y", "B"))
+    summary = take(study, row, score(5), sha256="1")
+    assert summary.rules["responses without passages read as the stored ones with this text"] == 1
+    assert "responses" not in summary.added
+    assert study.score_table()["response_id"].tolist() == ["r"]
+
+
+def test_a_text_without_passages_that_may_be_several_responses_is_none_of_them(
+    study: Study,
+) -> None:
+    other = answer("x", "B", passages=(PassageRow(text="other"),))
+    take(study, with_passage("x", response_id="r"), other)
+    assert take(study, answer("x", None), sha256="1").added == {"responses": 1}
+    assert take(study, answer("x", "C"), sha256="2").added == {"outputs": 1}
+    with pytest.raises(InputError, match="already gave query 'q1' another response"):
+        take(study, answer("z", "B"), sha256="4")
+
+
+def test_a_text_without_passages_is_a_new_version_where_revise_says_so(study: Study) -> None:
+    take(study, with_passage("x", response_id="r"))
+    revised = take(study, answer("x", response_id="r"), sha256="1", revise=True)
+    assert revised.added == {"response versions": 1, "output revisions": 1}
+
+
 def test_revise_never_revises_twice_within_a_file(study: Study) -> None:
     take(study, answer("old", response_id="r"))
     rows = (answer("new", response_id="r"), answer("newer", response_id="r"))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner, Result
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 from study.cli import lifecycle_commands
 from study.cli.root import cli
 from study.errors import StudyError
+from tests.ccrs_command import in_process, program
 from tests.study.lifecycle.conftest import CODE, Planted
 
 
@@ -26,6 +28,24 @@ def test_from_backup_to_restored(planted_sqlite: Planted, tmp_path: Path) -> Non
     assert back.exit_code == 0, back.output
     assert "If people were erased since the backup was made, erase them again." in back.output
     assert "Next: ccrs status" in back.output
+
+
+def test_an_archive_is_no_backup_and_opens_as_it_is(
+    planted_sqlite: Planted, tmp_path: Path
+) -> None:
+    packed = tmp_path / "packed.zip"
+    assert in_process("archive", planted_sqlite.study.folder, "--out", packed).returncode == 0
+    refused = program("restore", packed, tmp_path / "back")
+    assert refused.returncode == 2
+    assert "it has no manifest.json; an archive of `ccrs archive` is a study" in refused.stderr
+    (folder,) = _unpacked(packed, tmp_path / "unpacked")
+    assert in_process("status", folder).returncode == 0
+
+
+def _unpacked(packed: Path, folder: Path) -> list[Path]:
+    with ZipFile(packed) as archive:
+        archive.extractall(folder)
+    return list(folder.iterdir())
 
 
 def test_erasing_says_what_it_did(planted_sqlite: Planted) -> None:

@@ -237,6 +237,20 @@ def test_a_filtered_answer_is_not_an_empty_answer(
     assert judge_study(campaign, settings(path)).missing == {"content_filter": 1}
 
 
+def test_finish_reasons_of_other_servers_count_in_tables(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
+    first, second, third = rows()
+    path = write(
+        {**first, "answer": "8", "finish_reason": "MAX_TOKENS"},
+        {**second, "answer": "8", "finish_reason": "SAFETY"},
+        {**third, "answer": "8", "finish_reason": "error"},
+    )
+    outcome = judge_study(campaign, settings(path, constructs=("AC",)))
+    assert outcome.missing == {"truncated": 1, "content_filter": 1}
+    assert outcome.judged == 2
+
+
 def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     lines = ["Query_ID;System;Construct;Answer;Repeat;Mood", "q1;A;AC;85;0;fine", "q1;A;AC;86;1;"]

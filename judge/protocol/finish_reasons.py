@@ -1,0 +1,48 @@
+"""Why a model stopped, in the words of servers and providers, and in those of chat completions."""
+
+from judge.protocol.exchange import CONTENT_FILTER
+
+STOP, LENGTH = "stop", "length"
+
+_NAMES = {
+    **dict.fromkeys(
+        (
+            *("length", "max_tokens", "max_output_tokens", "max_length", "model_length"),
+            "model_context_window_exceeded",
+        ),
+        LENGTH,
+    ),
+    **dict.fromkeys(
+        (
+            *("safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
+            *("guardrail_intervened", CONTENT_FILTER),
+        ),
+        CONTENT_FILTER,
+    ),
+}
+_BROKEN_OFF = frozenset(
+    {
+        *("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error"),
+        "insufficient_system_resource",
+    }
+)
+
+
+def named(reason: str | None) -> str | None:
+    """Return a finish reason as chat completions name it; one that says nothing as it came.
+
+    Examples
+    --------
+    >>> named("MAX_TOKENS"), named("content_filter: RECITATION"), named("eos_token")
+    ('length', 'content_filter', 'eos_token')
+    """
+    if reason is None:
+        return None
+    # Gemini's endpoint for chat completions adds why it filtered.
+    word = reason.partition(":")[0].strip().casefold()
+    return _NAMES.get(word, reason)
+
+
+def is_broken_off(reason: str | None) -> bool:
+    """Return whether the server stopped the answer, which may be a part of one: 8 of 85."""
+    return reason is not None and reason.casefold() in _BROKEN_OFF
