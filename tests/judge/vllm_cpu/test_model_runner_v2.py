@@ -1,4 +1,4 @@
-"""Model runner V2, which vLLM uses for dense models on every GPU, with Triton's kernels interpreted.
+"""Model runner V2, which every GPU uses for dense models, with interpreted kernels of Triton.
 
 The interpreter lacks the kernel of structured answers; these are tested with runner V1 alone.
 """
