@@ -117,6 +117,10 @@ def _drop_numbered_raters(
         beside = [other.column for other in scores["human"] if other is not item]
         beside += [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
         judges = [other.column for other in scores["judge"]]
+        beside = beside or [
+            c for c in columns
+            if c not in (item.column, *judges) and may_be_values(c, contents[c])
+        ]  # fmt: skip
         if not beside or not judges:
             continue
         rows: dict[int, dict[str, Any]] = {}
