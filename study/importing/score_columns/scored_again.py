@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from study.importing.score_columns.names import kind_of, names_scorer, whole_role
+from study.importing.score_columns.names import kind_of, names_people, names_scorer, whole_role
+from study.importing.score_columns.scorer_rows import kind_of_scorer
 from study.text import counted, quoted_names
 
 # So many responses do not have equal values of people in all of their rows by chance.
@@ -103,6 +104,9 @@ def _keys(
 def _tells(column: str, groups: Sequence[Group]) -> bool:
     """Whether a column differs in the rows of a response, and has a few values in all."""
     values = {_text(cells, column) for group in groups for cells in group}
+    by_people = names_people(column) or names_scorer(column)
+    if by_people and not any(kind_of_scorer(name) == "judge" for name in values):
+        return False
     return (
         "" not in values
         and len(values) <= min(_MOST_NAMES, len(groups))

@@ -387,7 +387,8 @@ def identifying_columns(
                 continue
             if role == "construct" and content.blank:
                 continue
-            if role == "system" and content.only_numbers and folded(column) != "system":
+            numbered = content.only_numbers and folded(column) not in ("system", "system_id")
+            if role == "system" and numbered:
                 continue
             found[role] = column
             break

@@ -139,3 +139,24 @@ def test_numbers_of_raters_are_not_offered_as_their_values(tmp_path: Path) -> No
     assert done.returncode == 2
     assert "Columns that may be: 'quality'. " in done.stderr
     assert "--human COLUMN --id id" in done.stderr
+
+
+@pytest.mark.parametrize(("judge", "human"), [("judge", "human_score"), ("evaluator", "human")])
+def test_a_score_beside_the_name_of_its_judge_is_compared_with_people(
+    tmp_path: Path, judge: str, human: str
+) -> None:
+    path = tmp_path / "t.csv"
+    frame = scored({judge: ["gpt-4o"]})
+    frame.rename(columns={"judge_score": "score", "human_score": human}).to_csv(path, index=False)
+    done = ccrs("report", path, "--text")
+    assert done.returncode == 0, done.stderr
+    assert f"score (beside {judge}, which names the judge)" in done.stderr
+    assert f"score compared with {human}: 60 responses" in done.stdout
+
+
+def test_numbers_of_systems_are_systems_where_the_column_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    frame = scored({"judge": ["gpt-4o"]}).drop(columns="judge")
+    frame["system"] = frame["system"].map({"a": 1, "b": 2, "c": 3})
+    frame.rename(columns={"system": "system_id"}).to_csv(path, index=False)
+    assert "20 queries by 3 systems" in ccrs("report", path, "--text").stdout
