@@ -176,6 +176,7 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     likely = {v.scorer: v.looks_like for v in scored if v.looks_like is not None}
     if (shared := _shared_grades(scored)) is not None:
         return dict.fromkeys(likely, shared)
+    likely |= dict(_up_to_hundred(scored, likely))
     for low in ("0", "1"):
         # One scorer may not use the last grades.
         grades = {name: of for name, of in likely.items() if _is_grades(of, low)}
@@ -197,6 +198,18 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
         likely = {name: same if of == "1:5:1" else of for name, of in likely.items()}
     return likely
 
+
+def _up_to_hundred(scored: list[Scored], likely: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Scorers up to 20 beside raters, or others of about as high values, who go further."""
+    wide = [v for v in scored if likely.get(v.scorer) == "0:100"]
+    for v in scored:
+        beside = [w for w in wide if v.kind == w.kind == "human" or w.high <= _NEAR * v.high]
+        if likely.get(v.scorer) == "0:20" and beside:
+            yield v.scorer, "0:100"
+
+
+# Up to so many times the highest value of one scorer that of another is on the same scale.
+_NEAR = 2
 
 #: Guesses from a part of the values that may be on the scale of another scorer's grades.
 _WIDE = {"0:10", "1:5", "0:5"}
@@ -225,7 +238,7 @@ def _most_frequent(scales: list[str]) -> str:
 
 
 def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = None) -> str | None:
-    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10 or 0:100.
+    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10, 0:20 or 0:100.
 
     Parameters
     ----------
@@ -286,7 +299,7 @@ def _smallest(values: list[float]) -> str | None:
     within = [value for value in values if value <= 5]
     if whole and low >= 1 and high > 10 and len(within) >= _MOST * len(values):
         return None if len(set(within)) > 2 else "0:100"
-    return "0:10" if high <= 10 else "0:100"
+    return "0:10" if high <= 10 else "0:20" if high <= 20 else "0:100"
 
 
 def _up_to_five(low: float, high: float, *, whole: bool) -> str:

@@ -109,6 +109,9 @@ def check_odd_values(
 #: Up to this share of a scorer's values are odd ones; with more they are on a scale of their own.
 ODD_SHARE = 0.1
 
+#: Codes that stand for a missing value in surveys; they are odd values up to any share.
+CODES = {-1.0, -9.0, -99.0, -999.0, 99.0, 999.0, 9999.0}
+
 #: Values on the common scale from which on others are odd.
 USUAL = 10
 
@@ -129,9 +132,9 @@ def _odd_values(
             continue
         values = part["value"].astype("float64").tolist()
         known = [value for value in values if value == value]  # noqa: PLR0124  (NaN differs)
-        scale = _people_scale(scores, construct, by_construct, by_scorer)
-        people_words = "and people's " if scale is not None else ""
-        scale = scale or _scale_of_most(known)
+        people = _people_scale(scores, construct, by_construct, by_scorer)
+        scale = _scale_of_most(known) or people
+        people_words = "and people's " if scale == people else ""
         if scale is None:
             continue
         odd = [
@@ -139,7 +142,9 @@ def _odd_values(
             for place, value in enumerate(values)
             if value < scale.min or value > scale.max
         ]
-        if not odd or len(odd) > max(1, ODD_SHARE * len(known)) or len(known) - len(odd) < USUAL:
+        if not odd or not _few([value for _, value in odd], known):
+            continue
+        if len(known) - len(odd) < USUAL:
             continue
         listed = ", ".join(f"{value:g}" for value in dict.fromkeys(value for _, value in odd))
         place, _ = odd[0]
@@ -161,14 +166,20 @@ def _odd_values(
         )
 
 
+def _few(odd: Sequence[float], known: Sequence[float]) -> bool:
+    """Whether values are a few among the known ones, or codes for missing ones."""
+    return len(odd) <= max(1, ODD_SHARE * len(known)) or CODES.issuperset(odd)
+
+
 def _scale_of_most(known: Sequence[float]) -> Scale | None:
     """The usual scale of all values but one at an end, such as -1 or 99 for missing."""
     for end in (min(known, default=0.0), max(known, default=0.0)):
         rest = [value for value in known if value != end]
-        text = looks_like(rest) if len(known) - len(rest) <= ODD_SHARE * len(known) else None
-        scale = parse_scale(text) if text is not None and looks_like(known) is None else None
+        text = looks_like(rest) if _few([end] * (len(known) - len(rest)), known) else None
+        coded = end in CODES
+        scale = parse_scale(text) if text and (coded or looks_like(known) is None) else None
         # Next to the scale a value may be one more grade.
-        if scale is not None and scale.width > 1:
+        if scale is not None and (scale.width > 1 or (coded and end != -1)):
             far = scale.min - end >= 1 if end < scale.min else end - scale.max > scale.width
             if far:
                 return scale

@@ -26,7 +26,10 @@ NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_RATIO = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+(?:[.,]\d+)?)", re.ASCII)
+_RATIO = re.compile(
+    r"(\d+(?:[.,]\d+)?)\s*(?:/|\b(?:out\s+of|of|von|sur|de|su)\b)\s*(\d+(?:[.,]\d+)?)",
+    re.ASCII | re.IGNORECASE,
+)
 _PERCENTAGE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)", re.ASCII)
 # A comma between groups of three may separate thousands; none follows a leading zero.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
@@ -95,7 +98,7 @@ def _number_of(
 
 
 def ratio_or_percentage(text: str) -> tuple[str, str] | None:
-    """Return "4" and "5" of the text 4/5, "80" and "%" of 80%; None for another text.
+    """Return "4" and "5" of the text 4/5 or 4 out of 5, "80" and "%" of 80%; None for another text.
 
     Neither is read as a number: the end of the scale is not a part of a score.
     """

@@ -134,7 +134,8 @@ incorrect, wrong | partially correct, partial, partly correct, partially, partly
 fail, failed | partial, partially, partly, partial pass, partially passed, borderline | pass, passed
 no, n | partially, partly, partial, somewhat, maybe, perhaps, m | yes, y
 false | partially, partly, partial, partially true, partly true, mixed | true
-irrelevant, not relevant, nonrelevant | partially relevant, partly relevant, somewhat relevant, partial, marginally relevant | relevant, highly relevant
+irrelevant, not relevant, nonrelevant | partially relevant, partly relevant, somewhat relevant, partial, marginally relevant | relevant
+irrelevant, not relevant, nonrelevant | partially relevant, partly relevant, somewhat relevant, partial, marginally relevant | highly relevant, very relevant
 not relevant, irrelevant | relevant | highly relevant, very relevant
 unsupported, not supported | partially supported, partly supported, partial | supported, fully supported
 no support | partial support | full support
@@ -181,11 +182,16 @@ major | minor | none
 none | partial, partially, partly | full, fully, complete
 none | some | all
 none | low | medium, moderate | high
+not relevant, irrelevant | slightly relevant, marginally relevant | relevant | highly relevant, very relevant
+not relevant, irrelevant | somewhat relevant, moderately relevant, partially relevant | relevant | highly relevant, very relevant
+not relevant, irrelevant | slightly relevant, marginally relevant | somewhat relevant, moderately relevant, partially relevant | relevant | highly relevant, very relevant
+schlecht | mäßig, mässig | mittel, befriedigend | gut | sehr gut
+slecht | matig | voldoende | goed | zeer goed
 poor | fair | good | excellent
 bad, poor | ok, okay, fair, average | good | great, excellent
 very low | low | medium, moderate | high | very high
 poor | fair | good | very good | excellent
-terrible, very bad, awful | bad, poor | ok, okay, average, neutral, fair, acceptable | good | excellent, great, very good
+terrible, very bad, awful, unacceptable | bad, poor | ok, okay, average, neutral, fair, acceptable | good | excellent, great, very good
 very poor | poor | fair, average, ok, okay, acceptable | good | very good, excellent
 strongly disagree | disagree | neutral, neither agree nor disagree, neither | agree | strongly agree
 sehr schlecht | schlecht | mittel, mittelmäßig, durchschnittlich, neutral, ok, okay | gut | sehr gut

@@ -31,6 +31,7 @@ from study.importing.score_columns.judgment_table import (
 )
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
+from study.importing.score_columns.scored_again import same_rows, scored_again
 from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 # Mechanical Turk has the answers in it that the requester did not accept.
@@ -80,6 +81,8 @@ def read_named_columns(
     report = source.report
     if not rows and not report.faults:
         report.fault("has no rows.", "Give at least one.")
+    if "id" in named.identifying:
+        rows = _once(rows, report)
     row_checks.note_repeated(rows, named.identifying, report)
     row_checks.note_summary(rows, named.columns, report)
     words = WordsAhead(lambda: _scored_cells(rows, named), declared)
@@ -100,6 +103,7 @@ def read_named_columns(
     report.warnings += [
         *direction_notes(_as_read(rows, named, judged, words.groups)),
         *_perhaps_choices(rows, named, source),
+        *_repeated_responses(rows, named, source),
     ]
     report.faults += unused
     if not report.faults:
@@ -145,6 +149,16 @@ def _read(reader: Reader, named: Purposes) -> list[row_checks.Row]:
     return rows
 
 
+def _once(rows: list[row_checks.Row], report: ImportReport) -> list[row_checks.Row]:
+    """Leave out rows that are in the file twice, with the same cells in every column."""
+    kept: dict[str, row_checks.Row] = {}
+    for row in rows:
+        kept.setdefault(repr([*row.cells.written.items()]), row)
+    if twice := len(rows) - len(kept):
+        report.left_out["rows that are the same as an earlier one"] += twice
+    return [*kept.values()]
+
+
 def _row(cells: RecordCells, named: Purposes, report: ImportReport) -> row_checks.Row:
     texts: dict[str, str | None] = {}
     for name, column in named.identifying.items():
@@ -183,6 +197,27 @@ def _perhaps_choices(
     texts = {str(cell).strip() for cell in cells if not blank(cell)}
     if (told := perhaps_choices(source.head.columns, columns, texts)) is not None:
         yield told
+
+
+def _repeated_responses(
+    rows: Sequence[row_checks.Row], named: Purposes, source: RecordSource
+) -> Iterator[str]:
+    """Warnings about rows that may be of one response, where no column identifies it."""
+    if named.raters is not None or {"id", "construct"} & {*named.identifying}:
+        return
+    columns = source.head.columns
+    judges, people = (
+        [*dict.fromkeys(c.column for c in named.scorers if c.kind == kind)]
+        for kind in ("judge", "human")
+    )
+    written = [row.cells.written for row in rows]
+    again = scored_again(columns, written, judges, people, named.identifying)
+    if again is not None:
+        yield again
+    numbered = ((row.number, row.cells.written) for row in rows)
+    same = same_rows(columns, numbered, [*judges, *people])
+    if same is not None:
+        yield same
 
 
 def _as_read(

@@ -189,6 +189,9 @@ _LABELS = {
 _WEAK = {"n", "range", "mode", "overall", "25%", "50%", "75%", "media"}
 # `describe` of pandas writes eight.
 _LAST = 8
+_FEW = 4
+# A sum that is not so many times the largest value may be a value.
+_FAR = 2
 
 
 class SummaryRow(NamedTuple):
@@ -322,9 +325,10 @@ def _summary_of_rows_above(
     if texts and not _blank_in(columns, texts, place) and not unlabeled:
         return None
     above = {name: of.above(place) for name, of in scores.items()}
-    if any(len(values) < 2 for values in above.values()):
+    # Of few grades the sum or the mean may be a further grade, as in 1, 2, 3 or 1, 2, 1.5.
+    if any(len(values) < (2 if unlabeled else _FEW) for values in above.values()):
         return None
-    if all(numbers[name] == math.fsum(v) > max(v) for name, v in above.items()):
+    if all(numbers[name] == math.fsum(v) > _FAR * max(v) for name, v in above.items()):
         return "sum"
     finer = False
     for name, values in above.items():

@@ -26,6 +26,7 @@ from study.importing.score_columns.names import (
     words,
 )
 from study.importing.score_columns.row_checks import decimals
+from study.importing.score_columns.scorer_rows import names_judges
 from study.importing.score_columns.words import (
     FILLERS,
     GROUPS_OF_SCORES,
@@ -117,6 +118,10 @@ def _drop_numbered_raters(
         beside = [other.column for other in scores["human"] if other is not item]
         beside += [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
         judges = [other.column for other in scores["judge"]]
+        beside = beside or [
+            c for c in columns
+            if c not in (item.column, *judges) and may_be_values(c, contents[c])
+        ]  # fmt: skip
         if not beside or not judges:
             continue
         rows: dict[int, dict[str, Any]] = {}
@@ -299,6 +304,10 @@ def _paired(
     if scores["judge"]:
         return []
     people = [item.column for item in scores["human"]]
+    named = next((c for c in columns if names_judges(c, contents[c])), None)
+    values = [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
+    if people and named is not None and len(values) == 1 and values[0] not in people:
+        return [ColumnEvidence(values[0], "judge", f"beside {named}, which names the judge")]
     open_columns = [
         column for column in columns
         if column not in people and whole_role(column) not in NO_SCORES

@@ -61,13 +61,22 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         # A label next to columns of judges and raters may be anything.
         return False
     judge_names = [name for name in named if (kind_of(name) or ("",))[0] == "judge"]
-    if judge_names and any(names_people(column) for column in columns):
-        # Each row has the value of one rater and that of the judge.
+    by_judges = any(field_name(c) == scorer and names_judges(c, contents[c]) for c in columns)
+    if (judge_names and any(names_people(column) for column in columns)) or (
+        named and not judge_names and by_judges
+    ):
+        # Each row has the value of one rater and that of one judge, and names one of them.
         return False
     return bool(names & (_VALUES | _CONSTRUCTS)) and bool(
         (names & _VALUES and scorer is not None)
         or (names & _VALUES and names & _CONSTRUCTS and not named)
     )
+
+
+def names_judges(column: str, content: ColumnContent) -> bool:
+    """Whether a column of names of scorers has those of judges alone, such as gpt-4o."""
+    named = whole_role(column) == "scorer" and content.distinct
+    return bool(named) and all(kind_of_scorer(name) == "judge" for name in content.distinct)
 
 
 def kinds_alone(columns: Sequence[str], distinct: Mapping[str, Iterable[str]]) -> str | None:

@@ -18,7 +18,12 @@ from study.importing.score_columns.contents import (
     several_in_objects,
     similar,
 )
-from study.importing.score_columns.judgment_table import numbers_raters, rater_column, rater_rows
+from study.importing.score_columns.judgment_table import (
+    RaterRows,
+    numbers_raters,
+    rater_column,
+    rater_rows,
+)
 from study.importing.score_columns.named_columns import (
     PLACEHOLDER,
     ColumnEvidence,
@@ -36,6 +41,7 @@ from study.importing.score_columns.names import (
     summaries,
     whole_role,
 )
+from study.importing.score_columns.scored_again import scored_again
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
 from study.importing.score_columns.shared_parts import (
     Pair,
@@ -89,6 +95,9 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Reco
         evidence.append(ColumnEvidence(by_rater.rater, "rater", "its name"))
     evidence += [ColumnEvidence(c, "no score", "it sums up other columns") for c in together]
     further = [c for c in columns if c not in known_as and may_be_scores(c, contents, taken)]
+    if not raters and (by_candidates := _rows_of_raters(columns, rows, judges, further, known)):
+        identifying = by_candidates.identifying(known)
+        further = [column for column in further if column != by_candidates.rater]
     base = Recognized(
         "unclear",
         evidence=tuple(evidence),
@@ -133,7 +142,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Reco
             example = replace(_with((tuple(judges), tuple(raters)), identifying), id=PLACEHOLDER)
             may_be = bool(others) and not unsure
             return replace(base, unclear=told, can_be_completed=may_be, example=example)
-    return _paired_up(base, judges, raters, identifying, unsure)
+    return _paired_up(base, columns, judges, raters, identifying, unsure, rows)
 
 
 def _rows_without_response(
@@ -155,6 +164,19 @@ def _rows_without_response(
     )
 
 
+def _rows_of_raters(
+    columns: Sequence[str],
+    rows: Rows,
+    judges: Sequence[str],
+    further: Sequence[str],
+    known: Mapping[str, str],
+) -> RaterRows | None:
+    """How rows of the raters in a column are read, if a candidate has their values."""
+    named_by = rater_column(columns, judges)
+    perhaps = [column for column in further if column != named_by]
+    return rater_rows(columns, (record.cells for record in rows()), judges, perhaps, known)
+
+
 def _to_complete(judges: Sequence[str], raters: Sequence[str]) -> Pair:
     """Options with COLUMN for the side that is not evident, for each construct of the other."""
     if judges and raters:
@@ -171,12 +193,19 @@ def _to_complete(judges: Sequence[str], raters: Sequence[str]) -> Pair:
 
 def _paired_up(
     base: Recognized,
+    columns: Sequence[str],
     judges: Sequence[str],
     raters: Sequence[str],
     identifying: dict[str, str],
     unsure: str,
+    rows: Rows,
 ) -> Recognized:
     """The table with its constructs, or why it is not clear how its rows are to be read."""
+    if "construct" not in identifying:
+        cells = (record.cells for record in rows())
+        again = scored_again(columns, cells, judges, raters, identifying)
+        if again is not None:
+            return replace(base, unclear=again, can_be_completed=False, candidates=())
     pairs = by_construct(judges, raters)
     if pairs is None and (pairs := shared_construct_pairs(judges, raters)) is not None:
         kept = {text.partition("=")[2] or text for names in pairs for text in names}
@@ -195,8 +224,22 @@ def _paired_up(
         )
         return replace(base, unclear=problem, example=replace(example, id=PLACEHOLDER))
     if unsure:
-        return replace(base, unclear=unsure, example=example)
+        others = [c for c in columns if c not in (*judges, *raters, *identifying.values())]
+        return _without_id(base, example, unsure, others)
     return replace(base, form="named columns", columns=example, example=example)
+
+
+def _without_id(
+    base: Recognized, example: NamedColumns, unsure: str, others: Sequence[str]
+) -> Recognized:
+    """Why a column with an id is not read; `others` are columns without a role, itself included."""
+    if example.query in named_for("id", [example.query or ""]):
+        return replace(base, unclear=unsure, example=example)
+    # Without an id the rows of one response would count as several.
+    if len(others) > 1:
+        return replace(base, unclear=unsure, example=replace(example, id=PLACEHOLDER))
+    told = f"{unsure}; remove one of these rows, or give each response an id of its own"
+    return replace(base, unclear=told, can_be_completed=False)
 
 
 def may_be_scores(column: str, contents: Contents, taken: Sequence[str]) -> bool:
@@ -344,7 +387,8 @@ def identifying_columns(
                 continue
             if role == "construct" and content.blank:
                 continue
-            if role == "system" and content.only_numbers and folded(column) != "system":
+            numbered = content.only_numbers and folded(column) not in ("system", "system_id")
+            if role == "system" and numbered:
                 continue
             found[role] = column
             break
@@ -358,10 +402,11 @@ def identifying_columns(
 
 
 def _repeated(records: Iterable[Record], columns: Sequence[str]) -> str | None:
-    """The first two rows with the same cells."""
-    rows: dict[tuple[str, ...], int] = {}
+    """The first two rows with the same cells there, and others elsewhere."""
+    rows: dict[tuple[str, ...], Record] = {}
     for record in records:
         cells = tuple(str(record.cells.get(column)) for column in columns)
-        if (first := rows.setdefault(cells, record.number)) != record.number:
-            return f"{cells[0]!r} is in rows {first} and {record.number}"
+        first = rows.setdefault(cells, record)
+        if first is not record and first.cells != record.cells:
+            return f"{cells[0]!r} is in rows {first.number} and {record.number}"
     return None

@@ -208,6 +208,7 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
         *("worker", "worker_name", "scored_by", "rated_by", "annotated_by", "labeled_by"),
         *("labelled_by", "reviewed_by", "graded_by", "evaluated_by", "judged_by", "coded_by"),
         *("assessed_by", "checked_by", "user", "user_name", "username", "user_id"),
+        *("participant", "participant_id", "respondent", "respondent_id", "prolific_pid"),
     ),
     "scorer_kind": (
         *("scorer_kind", "kind", "rater_type", "annotator_type", "scorer_type", "evaluator_type"),
@@ -220,7 +221,10 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Role to the names that a column may have as a whole, the clearest first."""
 
-NAME_PEOPLE = _words("user user_name username user_id")
+NAME_PEOPLE = _words(
+    "user user_name username user_id participant participant_id respondent respondent_id "
+    "prolific_pid"
+)
 """Names of columns of scorers that are people, without a word for raters."""
 
 VALUES = ("value", "score", "rating", "label", "grade")

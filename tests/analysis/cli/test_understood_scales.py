@@ -31,6 +31,10 @@ def of_lists(human: list[float], judge: list[float]) -> list[str]:
         # One point above people's grades is another grade, not another scale.
         ([1, 2, 5, 3], [2, 3, 6, 4], ["1:6:1"]),
         ([1, 2, 5, 3], [20, 40, 100, 60], ["1:5:1", "llm:score=0:100"]),
+        # School marks up to 20, of which 5 points are not a twentieth.
+        ([4, 12, 19, 16], [8, 14, 20, 11], ["0:20"]),
+        ([4, 12.5, 19, 16], [20, 40, 100, 60], ["0:20", "llm:score=0:100"]),
+        ([4, 12, 25, 16], [8, 14, 20, 11], ["0:100"]),
     ],
 )
 def test_the_shortest_list_of_scales(
@@ -58,6 +62,28 @@ def test_a_few_values_outside_of_the_scale_are_named(
     assert "13 responses" in missing.stdout
     scale = done.stderr.split("add --scale ")[1].split()[0].strip("'")
     assert run(path, columns, "--scale", scale).exit_code == 0
+
+
+@pytest.mark.parametrize("code", [-1, 99, 999, -99])
+def test_a_code_for_missing_values_is_named_whatever_its_share(tmp_path: Path, code: int) -> None:
+    path = tmp_path / "t.csv"
+    rater: list[object] = [code, *GRADES[1:3], code, *GRADES[4:], *GRADES, code, code]
+    judge: list[object] = [*GRADES, *GRADES[::-1], 1, 2]
+    done = run(path, {"human": rater, "llm": judge})
+    assert done.exit_code == 2, done.output
+    assert f"human: {code} in row 2 and 3 more are outside 1 to 5" in done.stderr
+    several = run(path, {"human_1": judge, "human_2": rater, "llm": judge})
+    assert several.exit_code == 2, several.output
+    assert f"human_2: {code} in row 2 and 3 more are outside 1 to 5" in several.stderr
+    remedy = run(path, {"human_1": judge, "human_2": rater, "llm": judge}, "--values", f"{code}=")
+    assert remedy.exit_code == 0, remedy.output
+
+
+def test_comparisons_from_minus_one_to_one_have_no_code(tmp_path: Path) -> None:
+    values: list[object] = [-1, 0, 1, 1, 0, -1, 1, 0, 0, 1, -1, 1]
+    done = run(tmp_path / "t.csv", {"human": values, "llm": [*values[1:], 0]})
+    assert done.exit_code == 0, done.output
+    assert "scale -1 to 1" in done.stdout
 
 
 def test_a_judge_of_percentages_beside_grades_has_a_scale_of_its_own(tmp_path: Path) -> None:

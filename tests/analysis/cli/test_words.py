@@ -76,6 +76,7 @@ def test_a_report_reads_words(tmp_path: Path, name: str) -> None:
         (["good", "bad"], ("--values", "great=1"), "no column of scores has a word"),
         (["good", "bad"], ("--values", "great"), "'great' is not WORD=NUMBER"),
         (["4/5", "3/5"], (), "--scale 0:5"),
+        (["4 out of 5", "3 out of 5"], (), "--scale 0:5"),
         (["good", "ok", "bad"], ("--scale", "1:5:1"), "the words are 0 to 2"),
     ],
 )

@@ -73,3 +73,9 @@ def test_a_label_beside_other_texts_is_a_cell_of_a_response() -> None:
     assert [row.place for row in summary_rows(columns, ["llm", "human"])] == [3]
     columns["topic"][-1] = "other"
     assert summary_rows(columns, ["llm", "human"]) == []
+
+
+@pytest.mark.parametrize("cells", [[1, 2, 3, 4, 5], [0, 0, 1, 1], [1, 2, 1.5], [2, 1, 2, 5]])
+def test_few_grades_are_no_sums_or_means(cells: list[float]) -> None:
+    assert summary_rows({"llm": cells, "human": cells}, ["llm", "human"]) == []
+    assert len(summary_rows({"llm": [*LLM, 23], "human": [*HUMAN, 24]}, ["llm", "human"])) == 1

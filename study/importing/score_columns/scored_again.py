@@ -1,0 +1,154 @@
+"""Rows in which a response comes again: one for each judge, run or prompt that scored it, which
+would count as separate responses of one judge.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from study.importing.score_columns.names import kind_of, names_people, names_scorer, whole_role
+from study.importing.score_columns.scorer_rows import kind_of_scorer
+from study.text import counted, quoted_names
+
+# So many responses do not have equal values of people in all of their rows by chance.
+_FEWEST = 10
+# A column with more values than this does not name judges, runs or prompts.
+_MOST_NAMES = 20
+_MOST_LISTED = 3
+# Share of the responses that have several rows.
+_MOST = 0.9
+
+Group = Sequence[Mapping[str, Any]]
+
+
+def scored_again(
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    judges: Sequence[str],
+    people: Sequence[str],
+    identifying: Mapping[str, str],
+) -> str | None:
+    """Return why rows are not responses, with the remedy; None where nothing says so.
+
+    Nearly all responses have several rows, all of which have the same values of people, and which
+    differ in a column with a few names or numbers, as of judges or runs. A response is told by its
+    id, by its text beside the query, or by the query (and system) alone.
+    """
+    rows = list(rows)
+    taken = {*judges, *people}
+    for key in _keys(columns, taken, identifying):
+        by_key: defaultdict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+        for cells in rows:
+            by_key[tuple(_text(cells, column) for column in key)].append(cells)
+        several = [group for group in by_key.values() if len(group) > 1]
+        if len(several) < max(_FEWEST, _MOST * len(by_key)):
+            continue
+        if not all(_alike(group, column) for group in several for column in people):
+            continue
+        if all(_alike([group[0] for group in several], column) for column in people):
+            continue
+        others = [c for c in columns if c not in taken and c not in key and _tells(c, several)]
+        if others:
+            named = sorted(others, key=lambda column: not _may_name_judges(column))[0]
+            kept = [*key, *(c for c in identifying.values() if c != named), *people]
+            return _sentence(named, [*dict.fromkeys(kept)], several, judges, people)
+    return None
+
+
+def same_rows(
+    columns: Sequence[str], rows: Iterable[tuple[int, Mapping[str, Any]]], scorers: Sequence[str]
+) -> str | None:
+    """Return which rows may be copies of others; None where equal ones are no surprise.
+
+    `rows` are by number. Rows with the same query, system, texts and whatever else they have all
+    have the same scores too, which is by chance where these do not tell responses apart.
+    """
+    others = [c for c in columns if c not in scorers and whole_role(c) != "index"]
+    first: dict[tuple[str, ...], tuple[int, tuple[str, ...]]] = {}
+    again = []
+    for number, cells in rows:
+        scores = tuple(_text(cells, column) for column in scorers)
+        key = tuple(_text(cells, column) for column in others)
+        before, known = first.setdefault(key, (number, scores))
+        if scores != known:
+            return None
+        if before != number:
+            again.append((number, before))
+    if not again or not others:
+        return None
+    number, before = again[0]
+    further = f", and {counted(len(again) - 1, 'further row')} another" if len(again) > 1 else ""
+    return (
+        f"row {number} has the same cells as row {before}{further}; each counts as a separate "
+        "response. If they are copies, remove them, in pandas: frame.drop_duplicates()"
+    )
+
+
+def _keys(
+    columns: Sequence[str], taken: set[str], identifying: Mapping[str, str]
+) -> Iterator[tuple[str, ...]]:
+    """What may identify a response, the surest first."""
+    named = [identifying[role] for role in ("id", "query") if role in identifying]
+    ids = [c for c in columns if whole_role(c) == "id" and c not in taken]
+    yield from ((column,) for column in ids)
+    if not named:
+        return
+    system = [c for c in columns if c == identifying.get("system") or whole_role(c) == "system"]
+    system = [c for c in system if c not in taken][:1]
+    texts = [c for c in columns if whole_role(c) == "response" and c not in taken][:1]
+    if system:
+        yield (named[-1], *system, *texts)
+    yield (named[-1], *texts)
+
+
+def _tells(column: str, groups: Sequence[Group]) -> bool:
+    """Whether a column differs in the rows of a response, and has a few values in all."""
+    values = {_text(cells, column) for group in groups for cells in group}
+    by_people = names_people(column) or names_scorer(column)
+    if by_people and not any(kind_of_scorer(name) == "judge" for name in values):
+        return False
+    return (
+        "" not in values
+        and len(values) <= min(_MOST_NAMES, len(groups))
+        and all(len({_text(cells, column) for cells in group}) == len(group) for group in groups)
+    )
+
+
+def _may_name_judges(column: str) -> bool:
+    kind = kind_of(column)
+    return names_scorer(column) or (kind is not None and kind[0] == "judge")
+
+
+def _sentence(
+    named: str,
+    kept: Sequence[str],
+    groups: Sequence[Group],
+    judges: Sequence[str],
+    people: Sequence[str],
+) -> str:
+    """Why the rows are not responses; `kept` are the columns that say which response it is."""
+    values = [*dict.fromkeys(_text(cells, named) for group in groups for cells in group)]
+    listed = quoted_names(values) if len(values) <= _MOST_LISTED else f"{values[0]} and others"
+    told = (
+        f"a response has a row for each value of {named!r} ({listed}), with the same values of "
+        f"{quoted_names(map(repr, people))} again; as rows they would count as separate responses. "
+    )
+    if all(_alike(group, column) for group in groups for column in judges):
+        return f"{told}Keep one of them, in pandas: frame.drop_duplicates({[*kept]!r})"
+    if len(judges) > 1:
+        return f"{told}Keep those of one, or write the scores of each into columns of their own"
+    judge = judges[0]
+    return (
+        f"{told}Write a column of scores for each, in pandas: "
+        f"frame.pivot(index={[*kept]!r}, columns={named!r}, "
+        f"values={judge!r}).add_prefix({f'{judge} '!r}).reset_index()"
+    )
+
+
+def _alike(group: Group, column: str) -> bool:
+    return len({text for cells in group if (text := _text(cells, column))}) <= 1
+
+
+def _text(cells: Mapping[str, Any], column: str) -> str:
+    cell = cells.get(column)
+    return "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124  (NaN)
