@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -34,6 +34,15 @@ def name_of(analysis: Analysis, estimate: Estimate) -> str:
     return f"{scorer} (the rater)" if kind == "human" else scorer
 
 
+def drawn(analysis: Analysis, names: Iterable[str]) -> list[str]:
+    """Of these names the first judges, or metrics where there is no judge, and people."""
+    by_kind: dict[str, list[str]] = {"judge": [], "metric": [], "people": []}
+    for name in dict.fromkeys(names):
+        kind = str(analysis.scorer_kinds.get(name))
+        by_kind[kind if kind in by_kind else "people"].append(name)
+    return [*(by_kind["judge"] or by_kind["metric"])[:JUDGES_DRAWN], *by_kind["people"]]
+
+
 def asl_curves(analysis: Analysis) -> Iterator[Figure]:
     """A panel a judge, and one of people's by_construct scores; a curve a construct."""
     by_name: dict[str, dict[str, list[Estimate]]] = {}
@@ -41,15 +50,10 @@ def asl_curves(analysis: Analysis) -> Iterator[Figure]:
         if e.defined:
             by_construct = by_name.setdefault(name_of(analysis, e), {})
             by_construct.setdefault(e.constructs[0], []).append(e)
-    kinds = analysis.scorer_kinds
-    judges = [name for name in by_name if kinds.get(name) == "judge"]
-    metrics = [name for name in by_name if kinds.get(name) == "metric"]
-    people = [name for name in by_name if kinds.get(name) not in {"judge", "metric"}]
-    drawn = [*(judges or metrics)[:JUDGES_DRAWN], *people]
     # A single pair makes no curve.
     curves_of = {
         name: dict(list(by_name[name].items())[: len(_LINES)])
-        for name in drawn
+        for name in drawn(analysis, by_name)
         if any(len(pairs) > 2 for pairs in by_name[name].values())
     }
     if not curves_of:

@@ -8,7 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, Drawing, Figure
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
-from analysis.render.formatting import counted, listed, percent, points
+from analysis.render.formatting import counted, listed, percent
 from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
 from analysis.render.table_of import (
@@ -21,6 +21,7 @@ from analysis.render.table_of import (
     in_points,
     in_words,
     param,
+    param_in_points,
     scorer_scale,
 )
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
@@ -157,10 +158,6 @@ components = TableOf(
 def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf:
     """Mean square differences of pairs of scorings by what differs between the two."""
 
-    def typical(row: TableRow) -> str:
-        rms = row.estimate.params["rms"]
-        return points(rms, scorer_scale(row), 1) if isinstance(rms, float) else ""
-
     def share_of_shift(row: TableRow) -> str:
         shift, value = row.estimate.params["shift"], row.estimate.value
         return f"{shift / value:.0%}" if isinstance(shift, float) and value > 0 else ""
@@ -173,7 +170,7 @@ def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf
         "of all scores alike.",
         each(statistic, most=2 * ROWS_SHOWN),
         ("construct", in_words("Scorers", lambda row: listed(row.estimate.scorers, 3)),
-         param("differ", "Differs"), in_words("Typical difference", typical),
+         param("differ", "Differs"), param_in_points("rms", "Typical difference"),
          formatted(statistic, ".3g"), in_words("Shift of all scores", share_of_shift),
          param("pairs", "Pairs")),
         heads=3,
