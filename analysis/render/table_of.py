@@ -11,7 +11,7 @@ from typing import Any, Self
 from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import percent, points
+from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
 from study.base.scales import Scale
 
@@ -91,14 +91,14 @@ Line = Sequence[TableRow]
 class Column:
     """A column: its heading, a template as of `TableOf`, and the cell of each row.
 
-    With `across` it is a column for each name that rows have, in the `order` of the names: rows
-    with the same heads are one line.
+    With `across` it is a column for each name that rows have, in the order of the rows by `sort`:
+    rows with the same heads are one line.
     """
 
     heading: str
     cell: Callable[[TableRow, TableBuilder], Cell | str]
     across: Callable[[TableRow], str] | None = None
-    order: Callable[[Line], Iterable[str]] = lambda _rows: ()
+    sort: Callable[[TableRow], Any] = lambda _row: 0
 
     def parts(
         self, rows: Line, words: Mapping[str, Any]
@@ -107,11 +107,9 @@ class Column:
         across = self.across
         if across is None:
             yield self.heading.format_map(words), lambda line, built: self.cell(line[0], built)
-        elif rows:
-            found = dict.fromkeys(map(across, rows))
-            for name in dict.fromkeys([*self.order(rows), *found]):
-                if name in found:
-                    yield name, partial(self._cell_of, across, name)
+            return
+        for name in dict.fromkeys(map(across, sorted(rows, key=self.sort))):
+            yield name, partial(self._cell_of, across, name)
 
     def _cell_of(
         self, across: Callable[[TableRow], str], name: str, line: Line, built: TableBuilder
@@ -269,12 +267,21 @@ def in_words(heading: str, words: str | Callable[[TableRow], Cell | str | None])
     return Column(heading, lambda row, _built: function(row) or "")
 
 
-def param(name: str, heading: str, form: str = "") -> Column:
-    """A param of the row's estimate in a format, if it has any."""
+def param(
+    name: str,
+    heading: str,
+    shown: str | Callable[[Any], str] = "",
+    of: Source = own,
+    **where: Any,
+) -> Column:
+    """A param of the row's estimate or of another, in a format or in words, if it has any."""
 
     def words(row: TableRow) -> str:
-        value = row.estimate.params.get(name)
-        return "" if value is None else f"{value:{form}}"
+        e = _found(row, of, where)
+        value = None if e is None else e.params.get(name)
+        if value is None:
+            return ""
+        return f"{value:{shown}}" if isinstance(shown, str) else shown(value)
 
     return in_words(heading, words)
 
@@ -338,31 +345,33 @@ def param_in_points(name: str, heading: str) -> Column:
     return in_words(heading, words)
 
 
-def as_percent(source: Source, heading: str = "", **where: Any) -> Column:
-    """A share as in a sentence, without its interval."""
+def stated(
+    heading: str, words: Callable[[Estimate], Cell | str], source: Source = own, **where: Any
+) -> Column:
+    """An estimate in words of its own, such as its count."""
 
-    def cell(row: TableRow, built: TableBuilder) -> str:
+    def cell(row: TableRow, built: TableBuilder) -> Cell | str:
         e = _found(row, source, where)
         if e is None:
             return ""
         built.used.append(e)
-        return percent(e.value)
+        return words(e)
 
-    return Column(heading or f"{{{source}}}", cell)
+    return Column(heading, cell)
 
 
-def constructs_in_order(rows: Line) -> Iterable[str]:
-    """All constructs, as they are in the scores."""
-    return rows[0].analysis.scores.constructs
+def order_of_constructs(row: TableRow) -> int:
+    """The place of the row's construct in the scores."""
+    return list(row.analysis.scores.constructs).index(row.construct)
 
 
 def spread(
     column: Column,
     across: Callable[[TableRow], str] = lambda row: row.construct,
-    order: Callable[[Line], Iterable[str]] = lambda _rows: (),
+    sort: Callable[[TableRow], Any] = lambda _row: 0,
 ) -> Column:
     """The column for each name across, constructs unless another is given; see `Column`."""
-    return replace(column, across=across, order=order)
+    return replace(column, across=across, sort=sort)
 
 
 def _found(row: TableRow, source: Source, where: Mapping[str, Any]) -> Estimate | None:
@@ -386,7 +395,8 @@ COMMON = {
     "construct": in_words("Construct", lambda row: row.construct),
     "scorer": in_words("Scorer", lambda row: row.scorer),
     "judge": in_words("Judge", lambda row: row.scorer),
-    "system": in_words("System", "{e.systems[0]}"),
+    "system": in_words("System", lambda row: "".join(row.estimate.systems) or "all responses"),
+    "pair": in_words("Pair", lambda row: " minus ".join(row.estimate.systems)),
     "scope": in_words("Scope", lambda row: _SCOPES[row.where["scope"]]),
     "measure": in_words("Measure", lambda row: row.analysis.headings[row.where["measure"]]),
     "responses": number_of("n_responses", "Responses"),

@@ -167,10 +167,6 @@ def _means(analysis: Analysis) -> Iterator[TableRow]:
                 yield TableRow.of(analysis, e, "scope", "scorers", "systems")
 
 
-def _system(row: TableRow) -> str:
-    return row.estimate.systems[0] if row.estimate.systems else "all responses"
-
-
 def _lambda(row: TableRow) -> str:
     value = row.estimate.params["lambda"]
     return f"{value:.2f}" if row.estimate.defined and isinstance(value, float) else ""
@@ -192,9 +188,8 @@ corrected_means = TableOf(
     "raters. {labels_saved}: further rated responses that people's mean alone would need for an "
     "interval as narrow. {labels_needed}: rated responses for an interval that reaches",
     _means,
-    ("construct", "scorer", in_words("System", _system),
-     param_in_points("judge_mean", "Judge's mean"), in_points("weighted_human_mean"),
-     in_points("ppi_mean"), in_words("Lambda", _lambda),
+    ("construct", "scorer", "system", param_in_points("judge_mean", "Judge's mean"),
+     in_points("weighted_human_mean"), in_points("ppi_mean"), in_words("Lambda", _lambda),
      in_words("Rated", "{e.n_responses:,} of {e.params[pool]:,}"),
      formatted("labels_saved", ",.0f"), formatted("labels_needed", ",.0f")),
     heads=3,
@@ -231,8 +226,7 @@ corrected_differences = TableOf(
     "{ppi_difference}: corrected mean of the first system minus that of the second, with an "
     "interval for this pair alone; below it the difference of the judge's means.",
     _pairs,
-    (in_words("Pair", lambda row: " minus ".join(row.estimate.systems)),
-     spread(Column("", _difference))),
+    ("pair", spread(Column("", _difference))),
     heads=1,
     most=PAIRS_SHOWN,
     per=lambda analysis: dict.fromkeys(scorer for _, scorer in _spoken(analysis)),

@@ -241,8 +241,7 @@ differences = TableOf(
     "construct. {randomized_tukey_hsd_p}: randomized Tukey HSD, two-sided, also simultaneous for "
     "all pairs.",
     each("system_difference", "scorers", "systems", "on"),
-    (in_words("Pair", lambda row: " minus ".join(row.estimate.systems)),
-     spread(Column("", _difference))),
+    ("pair", spread(Column("", _difference))),
     heads=1,
     note=_of_other_raters,
     most=PAIRS_SHOWN,

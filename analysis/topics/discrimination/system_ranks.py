@@ -100,6 +100,6 @@ ranks_of_systems = TableOf(
     _shown,
     ("construct", "system",
      spread(formatted("system_rank", ".0f"), lambda row: name_of(row.analysis, row.estimate),
-            lambda rows: _scorers(rows[0].analysis))),
+            lambda row: row.analysis.scorer_kinds.get(row.scorer) in {"judge", "metric"})),
     note=_more,
 )  # fmt: skip

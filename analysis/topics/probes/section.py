@@ -12,11 +12,11 @@ from analysis.render.table import Table, TableBuilder
 from analysis.render.table_of import (
     TableOf,
     TableRow,
-    constructs_in_order,
     each,
     formatted,
     in_points,
     in_words,
+    order_of_constructs,
     own,
     scorer_scale,
     spread,
@@ -259,7 +259,7 @@ observed_table = TableOf(
     "those of study.toml.",
     lambda analysis: (TableRow.of(analysis, e) for e in observed(analysis)),
     ("scorer", in_words("Comparison", lambda row: observed_as(row.analysis, row.estimate)),
-     spread(in_points(own), order=constructs_in_order)),
+     spread(in_points(own), sort=order_of_constructs)),
     detail=lambda row: not row.estimate.defined,
 )  # fmt: skip
 

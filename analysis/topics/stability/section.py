@@ -185,7 +185,7 @@ what_differs = by_difference(
 )
 
 
-_OTHER_SCORING = in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])])
+_OTHER_SCORING = param("between", "Other scoring", OTHER.__getitem__)
 
 
 def _at_hand(heading: str, words: str) -> Column:

@@ -150,17 +150,18 @@ def test_a_column_is_spread_across_names_and_rows_of_the_same_heads_are_one_line
         "Shifts",
         "",
         each("probe_shift"),
-        ("scorer", spread(formatted("probe_shift", ".0f"), order=lambda _rows: ["QR", "ID"]),
+        ("scorer",
+         spread(formatted("probe_shift", ".0f"), sort=lambda row: -len(row.construct.strip("C"))),
          param("probe", "Probe")),
         heads=1,
         detail=lambda row: row.estimate.value < 3,
     )  # fmt: skip
     (made,) = declared(with_estimates(*shifts))
-    assert made.columns == ("Scorer", "QR", "CC", "{AC}", "Probe")
+    assert made.columns == ("Scorer", "{AC}", "QR", "CC", "Probe")
     texts = [[cell.text for cell in row] for row in made.rows]
-    assert texts == [["b", "2", "1", "", "again"], ["a", "", "3", "4", "again"]]
+    assert texts == [["b", "", "2", "1", "again"], ["a", "4", "", "3", "again"]]
     assert made.detail_rows == {0}
-    assert made.data["value"].tolist() == [2, 1, 3, 4]
+    assert made.data["value"].tolist() == [2, 1, 4, 3]
 
 
 def test_a_numbered_table_for_each_part_without_those_that_are_too_long() -> None:
