@@ -158,7 +158,7 @@ class TableOf:
                 yield table
 
     def _table(self, analysis: Analysis, rows: Line, part: str = "", number: str = "") -> Table:
-        built, words = TableBuilder(), _Words(analysis, part)
+        built, words = TableBuilder(), Words(analysis, part)
         columns = [
             COMMON.get(column) or coefficient(column) if isinstance(column, str) else column
             for column in self.columns
@@ -192,10 +192,10 @@ def _lines(rows: Line, heads: Sequence[Column]) -> list[list[TableRow]]:
     return list(lines.values())
 
 
-class _Words(dict[str, Any]):
+class Words(dict[str, Any]):
     """What a template may name, looked up when it does."""
 
-    def __init__(self, analysis: Analysis, part: str) -> None:
+    def __init__(self, analysis: Analysis, part: str = "") -> None:
         super().__init__(analysis.headings, reference_words=analysis.reference_words, part=part)
         self._options = analysis.options
 
