@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from math import isnan
 from typing import Any, Self
 
 from analysis.core.analysis import Analysis
@@ -279,7 +280,7 @@ def param(
     def words(row: TableRow) -> str:
         e = _found(row, of, where)
         value = None if e is None else e.params.get(name)
-        if value is None:
+        if value is None or (isinstance(value, float) and isnan(value)):
             return ""
         return f"{value:{shown}}" if isinstance(shown, str) else shown(value)
 

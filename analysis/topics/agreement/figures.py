@@ -13,7 +13,7 @@ from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, a
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points, with_minus
 from analysis.render.labels import shortened
-from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels
 from analysis.render.verdict_facts import VerdictFacts
 from analysis.topics.agreement.absolute_agreement import LIMITS
 
@@ -23,7 +23,6 @@ CELLS = 25
 
 def against_humans(analysis: Analysis) -> Iterator[Figure]:
     """Panels of all constructs with a human reference on the scorer's own scale."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         human = panel.data.reference
@@ -31,7 +30,7 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
         if not both.any() or human[both].min() < panel.low or human[both].max() > panel.high:
             continue
         counted = _cells(human[both], panel.judge[both], panel.low, panel.high)
-        drawings.append(_draw(analysis, panel, counted, f"against-{number}", several))
+        drawings.append(_draw(analysis, panel, counted, f"against-{number}"))
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
@@ -62,9 +61,7 @@ def _cells(human: np.ndarray, judge: np.ndarray, low: float, high: float) -> pd.
     return counted.reset_index(drop=True)
 
 
-def _draw(
-    analysis: Analysis, panel: Panel, counted: pd.DataFrame, key: str, several: bool
-) -> Drawing:
+def _draw(analysis: Analysis, panel: Panel, counted: pd.DataFrame, key: str) -> Drawing:
     with canvas(WIDTH, HEIGHT) as (figure, axes):
         size = counted["responses"].to_numpy(dtype=float)
         axes.plot([panel.low, panel.high], [panel.low, panel.high], color=MUTED, linewidth=0.8,
@@ -82,19 +79,14 @@ def _draw(
         adjudicated = analysis.options.reference == "adjudicated"
         axes.set_xlabel("adjudicated" if adjudicated else "people")
         axes.set_ylabel(panel.kind)
-        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         correlations = _correlations(analysis, panel)
-        head(
-            figure,
-            analysis.scores.full_name(panel.construct),
-            panel.scorer if several else "",
-            correlations,
-        )
+        full_name = analysis.scores.full_name(panel.construct)
+        head(figure, full_name, panel.named_scorer, correlations)
         total = int(size.sum())
         return as_svg(
             figure,
             key,
-            f"{name}: judge against people",
+            f"{panel.name}: judge against people",
             f"{total} responses; {correlations or 'no correlation is defined'}.",
         )
 
@@ -118,7 +110,6 @@ def _correlations(analysis: Analysis, panel: Panel) -> str:
 
 def bland_altman(analysis: Analysis) -> Iterator[Figure]:
     """A panel a construct and judge with limits of agreement."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         where = {"construct": panel.construct, "scorer": panel.scorer, "scope": "pooled"}
@@ -127,9 +118,7 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
         if len(limits) != len(LIMITS):
             continue
         counted = _difference_cells(panel)
-        drawings.append(
-            _draw_bland_altman(analysis, panel, counted, limits, f"limits-{number}", several)
-        )
+        drawings.append(_draw_bland_altman(analysis, panel, counted, limits, f"limits-{number}"))
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
@@ -176,7 +165,6 @@ def _draw_bland_altman(
     counted: pd.DataFrame,
     limits: list[Estimate],
     key: str,
-    several: bool,
 ) -> Drawing:
     scale = analysis.context.human_scale(panel.construct)
     with canvas(WIDTH, HEIGHT) as (figure, axes):
@@ -200,16 +188,14 @@ def _draw_bland_altman(
         axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
         low, bias, high = (with_minus(points(e.value, scale)) for e in limits)
         values = f"bias {bias}, limits {low} to {high}"
-        head(
-            figure,
-            analysis.scores.full_name(panel.construct),
-            panel.scorer if several else "",
-            values,
-        )
-        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
+        full_name = analysis.scores.full_name(panel.construct)
+        head(figure, full_name, panel.named_scorer, values)
         total = int(size.sum())
         return as_svg(
-            figure, key, f"{name}: limits of agreement", f"{total} responses; {values} points."
+            figure,
+            key,
+            f"{panel.name}: limits of agreement",
+            f"{total} responses; {values} points.",
         )
 
 

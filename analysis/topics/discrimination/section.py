@@ -256,11 +256,6 @@ def _claims(row: TableRow) -> str:
     return "all of it" if row.estimate.params["aggregation"] == "maximum" else "some of it"
 
 
-def _adjusted(row: TableRow) -> str:
-    holm = row.estimate.params["holm"]
-    return f"{holm:.4f}" if row.estimate.defined and isinstance(holm, float) else ""
-
-
 declared_hypotheses = TableOf(
     "hypotheses",
     "Declared hypotheses",
@@ -271,7 +266,7 @@ declared_hypotheses = TableOf(
     (param("hypothesis", "Hypothesis"), in_words("Scorer", _name), param("direction", "Direction"),
      in_words("Constructs", lambda row: ", ".join(row.estimate.constructs)),
      in_words("Claims", _claims), formatted("hypothesis_p", ".4f"),
-     in_words("{hypothesis_p}, adjusted", _adjusted)),
+     param("holm", "{hypothesis_p}, adjusted", ".4f")),
 )  # fmt: skip
 
 

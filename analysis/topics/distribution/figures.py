@@ -34,16 +34,14 @@ from analysis.render.panels import (
     Panel,
     left_out,
     panels,
-    several_scorers,
 )
 
 
 def distributions(analysis: Analysis) -> Iterator[Figure]:
     """Panels of all constructs, on the responses that people rated where there are any."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
-        drawing, table = _draw(analysis, panel, f"distribution-{number}", several)
+        drawing, table = _draw(analysis, panel, f"distribution-{number}")
         drawings.append(drawing)
         data.append(table)
     if not drawings:
@@ -63,9 +61,7 @@ def distributions(analysis: Analysis) -> Iterator[Figure]:
     )
 
 
-def _draw(
-    analysis: Analysis, panel: Panel, key: str, several: bool
-) -> tuple[Drawing, pd.DataFrame]:
+def _draw(analysis: Analysis, panel: Panel, key: str) -> tuple[Drawing, pd.DataFrame]:
     ratings = panel.data.ratings
     rated = np.isfinite(ratings).any(axis=1)
     judged = panel.judge[rated] if rated.any() else panel.judge
@@ -76,16 +72,15 @@ def _draw(
     ends = panel.low, panel.high
     edges = value_edges(*ends, judge, human)
     judge_shares, human_shares = shares(judge, edges), shares(human, edges)
-    name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
     with canvas(WIDTH, HEIGHT * 0.8) as (figure, axes):
         draw_shares(axes, edges, ends, judge_shares, human_shares if human.size else None)
-        head(figure, analysis.scores.full_name(panel.construct), panel.scorer if several else "")
+        head(figure, analysis.scores.full_name(panel.construct), panel.named_scorer)
         notes = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
             axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",
                       color=color, size=7)  # fmt: skip
         drawing = as_svg(
-            figure, key, f"{name}: distribution of scores",
+            figure, key, f"{panel.name}: distribution of scores",
             f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(notes)}.",
         )  # fmt: skip
     table = pd.DataFrame(

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 
+import pytest
+
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
+from analysis.pipeline.sections import SECTIONS
 from analysis.render.drawing import Drawing
 from analysis.render.figure_of import FigureOf, estimates_in, if_several
+from analysis.render.table_of import Words
 from tests.analysis.render.test_table_of import with_estimates
 
 
@@ -40,6 +44,15 @@ def test_a_drawing_for_each_panel_with_what_is_in_it() -> None:
     assert [drawing.svg for drawing in figure.drawings] == ["<svg>[0, 2]</svg>", "<svg>[1]</svg>"]
     assert figure.caption == f"{analysis.headings['bias']}, 95%. 2 panels."
     assert figure.data["value"].tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [part for section in SECTIONS for part in section.figures if isinstance(part, FigureOf)],
+    ids=lambda declared: declared.key,
+)
+def test_the_captions_of_every_declared_figure_can_be_filled(declared: FigureOf) -> None:
+    assert declared.caption.format_map(Words(with_estimates()))
 
 
 def test_no_figure_without_a_panel() -> None:
