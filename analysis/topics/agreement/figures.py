@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -54,9 +54,13 @@ def _cells(human: np.ndarray, judge: np.ndarray, low: float, high: float) -> pd.
     """Responses counted by cell, at the mean of the values in it."""
     width = (high - low) / CELLS
     cell = [np.clip(((v - low) / width).astype(int), 0, CELLS - 1) for v in (human, judge)]
-    table = pd.DataFrame({"x": cell[0], "y": cell[1], "human": human, "judge": judge})
-    groups = table.groupby(["x", "y"])
-    counted = groups[["human", "judge"]].mean()
+    return _counted({"human": human, "judge": judge}, cell)
+
+
+def _counted(values: Mapping[str, np.ndarray], cells: Sequence[np.ndarray]) -> pd.DataFrame:
+    """The mean of the values of each cell, and the number of responses in it."""
+    groups = pd.DataFrame(values).groupby(list(cells))
+    counted = groups.mean()
     counted["responses"] = groups.size()
     return counted.reset_index(drop=True)
 
@@ -146,12 +150,7 @@ def _difference_cells(panel: Panel) -> pd.DataFrame:
     both = np.isfinite(human) & np.isfinite(panel.judge)
     mean = (human[both] + panel.judge[both]) / 2
     difference = panel.judge[both] - human[both]
-    table = pd.DataFrame({"mean": mean, "difference": difference})
-    cell = [_cell(table[name].to_numpy()) for name in ("mean", "difference")]
-    groups = table.groupby(cell)
-    counted = groups.mean()
-    counted["responses"] = groups.size()
-    return counted.reset_index(drop=True)
+    return _counted({"mean": mean, "difference": difference}, [_cell(mean), _cell(difference)])
 
 
 def _cell(values: np.ndarray) -> np.ndarray:
