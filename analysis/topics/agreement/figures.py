@@ -11,7 +11,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
-from analysis.render.formatting import between, correlation, points, with_minus
+from analysis.render.formatting import correlation, points, with_interval, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels
 from analysis.render.verdict_facts import VerdictFacts
@@ -277,4 +277,4 @@ def _label(names: Sequence[str]) -> str:
 
 
 def _stated(estimate: Estimate) -> str:
-    return with_minus(f"{correlation(estimate.value)} {between(estimate)}")
+    return with_minus(with_interval(estimate))

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
+from analysis.render.formatting import (
+    amount,
+    between,
+    digits,
+    on_scale,
+    points,
+    with_interval,
+)
 from analysis.render.section import Section
 from analysis.render.table import Cell, TableBuilder
 from analysis.render.table_of import (
@@ -70,8 +77,7 @@ def _lines(analysis: Analysis) -> list[str]:
                 f"{construct}: a straight line learned on other queries {does} people, from "
                 f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} "
                 f"{on_scale(scale) or 'points'} (root mean square); its slope is "
-                f"{correlation(slope.value)} {between(slope)}".rstrip()
-                + "."
+                f"{with_interval(slope)}."
             )
     return sentences[:2]
 

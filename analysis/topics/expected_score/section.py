@@ -11,7 +11,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing
 from analysis.render.figure_of import FigureOf, Panels
 from analysis.render.forest import ForestStyle, Mark, forest
-from analysis.render.formatting import between, correlation, listed, with_minus
+from analysis.render.formatting import correlation, listed, with_interval, with_minus
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
@@ -152,10 +152,7 @@ def _draw(analysis: Analysis, judge: str, gains: list[Estimate], key: str) -> Dr
         for e in (e for e in gains if e.params["measure"] == measure):
             row = constructs.index(e.constructs[0])
             marks.append(Mark.of(row, e, width=1, **style))
-            values.append(
-                f"{e.constructs[0]}, {name}: "
-                + with_minus(f"{correlation(e.value)} {between(e)}".rstrip())
-            )
+            values.append(f"{e.constructs[0]}, {name}: {with_minus(with_interval(e))}")
     return forest(
         key,
         f"Gain from the distribution of {judge}",
