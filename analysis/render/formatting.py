@@ -108,6 +108,11 @@ def between(estimate: Estimate, scale: Scale | None = None, *, in_points: bool =
     return f"[{_end(estimate.ci_low)}, {_end(estimate.ci_high)}]"
 
 
+def with_interval(estimate: Estimate) -> str:
+    """A correlation with its interval, if it has one: '.41 [.21, .57]'."""
+    return f"{correlation(estimate.value)} {between(estimate)}".rstrip()
+
+
 def percents(estimate: Estimate) -> str:
     """The interval of a share in brackets, such as [79%, 88%], or an empty text without one."""
     if not estimate.has_interval:

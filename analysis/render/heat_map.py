@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -88,9 +88,17 @@ def heat_map(
         return as_svg(figure, key, ", ".join(line for line in heading if line), description)
 
 
-def described(names: Sequence[tuple[str, str]], values: Sequence[float]) -> str:
+def described(pairs: Mapping[tuple[str, str], float]) -> str:
     """The same in words: 'CC and QR .41; CC and ID .20'."""
-    return "; ".join(
-        f"{a} and {b} {with_minus(correlation(value))}"
-        for (a, b), value in zip(names, values, strict=True)
-    )
+    return "; ".join(f"{a} and {b} {with_minus(correlation(r))}" for (a, b), r in pairs.items())
+
+
+def matrix(
+    key: str, heading: tuple[str, ...], names: Sequence[str], pairs: Mapping[tuple[str, str], float]
+) -> Drawing:
+    """Draw the values of pairs of the names on both sides of a diagonal."""
+    values = np.full((len(names), len(names)), np.nan)
+    for (first, second), value in pairs.items():
+        i, j = names.index(first), names.index(second)
+        values[i, j] = values[j, i] = value
+    return heat_map(key, heading, names, names, values, described(pairs), diagonal=True)

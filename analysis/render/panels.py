@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,13 @@ class Panel:
     low: float
     high: float
     scale_declared: bool
+    named_scorer: str = ""
+    """The scorer, where several are drawn."""
+
+    @property
+    def name(self) -> str:
+        """What tells the panel from the others."""
+        return ", ".join(filter(None, (self.construct, self.named_scorer)))
 
     @property
     def kind(self) -> str:
@@ -40,8 +47,14 @@ class Panel:
         return self.data.kinds[self.scorer]
 
 
-def panels(analysis: Analysis) -> Iterator[Panel]:
+def panels(analysis: Analysis) -> list[Panel]:
     """Constructs by judges; metrics only where a construct has no judge."""
+    found = list(_panels(analysis))
+    several = len({panel.scorer for panel in found}) > 1
+    return [replace(panel, named_scorer=panel.scorer) for panel in found] if several else found
+
+
+def _panels(analysis: Analysis) -> Iterator[Panel]:
     for construct, data in analysis.context.whole.items():
         judges = data.judges
         for scorer in (judges or list(data.scorers))[:JUDGES_DRAWN]:
@@ -69,11 +82,6 @@ def left_out(analysis: Analysis) -> str:
     ]
     names = ", ".join(dict.fromkeys(most))
     return f" Not drawn, see the tables: {names}." if names else ""
-
-
-def several_scorers(analysis: Analysis) -> bool:
-    """Whether panels must name their scorer as well as their construct."""
-    return len({panel.scorer for panel in panels(analysis)}) > 1
 
 
 def estimates_by_construct(

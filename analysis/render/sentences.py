@@ -23,7 +23,15 @@ from typing import Any, NamedTuple
 
 from analysis.core.estimates import Estimate
 from analysis.render import sentence_templates
-from analysis.render.formatting import between, correlation, counted, listed, percent, percents
+from analysis.render.formatting import (
+    between,
+    correlation,
+    counted,
+    listed,
+    percent,
+    percents,
+    with_interval,
+)
 
 TEMPLATES: Mapping[str, str] = {
     **sentence_templates.ANSWERS,
@@ -62,7 +70,7 @@ def _basis(e: Estimate) -> str:
 FORMS: Mapping[str, Callable[[Any], str]] = {
     "r": lambda value: correlation(_number(value)),
     "[r]": between,
-    "r+": lambda e: f"{correlation(e.value)} {between(e)}".rstrip(),
+    "r+": with_interval,
     "%": lambda value: percent(_number(value)),
     "[%]": percents,
     "%+": lambda e: f"{percent(e.value)} {percents(e)}".rstrip(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
@@ -152,9 +152,18 @@ class TableBuilder:
         return self.reasons[reason]
 
     def table(
-        self, key: str, title: str, caption: str, columns: Sequence[str], heads: int = 1
+        self,
+        key: str,
+        title: str,
+        caption: str,
+        columns: Sequence[str],
+        heads: int = 1,
+        records: Iterable[Mapping[str, object]] | None = None,
     ) -> Table:
-        """The finished table, without columns in which no row has a cell."""
+        """The finished table, without columns in which no row has a cell.
+
+        Its CSV has the estimates, or these `records` where the table is of others.
+        """
         shown_columns = [
             place
             for place in range(len(columns))
@@ -166,7 +175,7 @@ class TableBuilder:
             caption,
             tuple(columns[place] for place in shown_columns),
             tuple(tuple(row[place] for place in shown_columns) for row in self.rows),
-            to_frame(_once(self.used)),
+            to_frame(_once(self.used)) if records is None else pd.DataFrame(list(records)),
             tuple((mark, reason) for reason, mark in self.reasons.items()),
             heads,
             frozenset(self.detail_rows),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
+from math import isnan
 from typing import Any, Self
 
 from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores
 from analysis.core.estimates import Estimate
+from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
 from study.base.scales import Scale
 
@@ -81,12 +84,38 @@ Source = str | Callable[[TableRow], Estimate | None]
 Rows = Callable[[Analysis], Iterable[TableRow]]
 
 
+#: A line of a table: a row, or rows with the same heads.
+Line = Sequence[TableRow]
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column: its heading, a template as of `TableOf`, and the cell of each row."""
+    """A column: its heading, a template as of `TableOf`, and the cell of each row.
+
+    With `across` it is a column for each name that rows have, in the order of the rows by `sort`:
+    rows with the same heads are one line.
+    """
 
     heading: str
     cell: Callable[[TableRow, TableBuilder], Cell | str]
+    across: Callable[[TableRow], str] | None = None
+    sort: Callable[[TableRow], Any] = lambda _row: 0
+
+    def parts(
+        self, rows: Line, words: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Callable[[Line, TableBuilder], Cell | str]]]:
+        """The headings of the column in these rows, each with its cell of a line."""
+        across = self.across
+        if across is None:
+            yield self.heading.format_map(words), lambda line, built: self.cell(line[0], built)
+            return
+        for name in dict.fromkeys(map(across, sorted(rows, key=self.sort))):
+            yield name, partial(self._cell_of, across, name)
+
+    def _cell_of(
+        self, across: Callable[[TableRow], str], name: str, line: Line, built: TableBuilder
+    ) -> Cell | str:
+        return next((self.cell(row, built) for row in line if across(row) == name), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +128,9 @@ class TableOf:
     returns what the caption says beyond that, and `cut` is added where there are more rows than
     `most`, with `{most}`, `{all}` and `{rest}`. The first `heads` columns name the row; rows in
     `detail` are not on the page that folds. Columns in which no row has a cell are left out.
+
+    With `per`, such as constructs, it is a numbered table for each, `{part}`, of the rows that
+    `part` says; one with more lines than `most` is left out.
     """
 
     key: str
@@ -107,44 +139,74 @@ class TableOf:
     rows: Rows
     columns: Sequence[Column | str]
     heads: int = 2
-    note: Callable[[Analysis], str] = lambda _analysis: ""
+    note: Callable[[Analysis, Line], str] = lambda _analysis, _rows: ""
     detail: Callable[[TableRow], bool] = lambda _row: False
     most: int | None = None
     cut: str = ""
+    per: Callable[[Analysis], Iterable[str]] | None = None
+    part: Callable[[TableRow], str] = lambda row: row.construct
 
     def __call__(self, analysis: Analysis) -> Iterator[Table]:
-        """The table of an analysis."""
-        built, words = TableBuilder(), _Words(analysis)
+        """The table of an analysis, or its tables."""
+        rows = list(self.rows(analysis))
+        if self.per is None:
+            yield self._table(analysis, rows)
+            return
+        for number, name in enumerate(self.per(analysis), 1):
+            own_rows = [row for row in rows if self.part(row) == name]
+            table = self._table(analysis, own_rows, name, f"-{number}")
+            if self.most is None or len(table.rows) <= self.most:
+                yield table
+
+    def _table(self, analysis: Analysis, rows: Line, part: str = "", number: str = "") -> Table:
+        built, words = TableBuilder(), Words(analysis, part)
         columns = [
             COMMON.get(column) or coefficient(column) if isinstance(column, str) else column
             for column in self.columns
         ]
-        rows = list(self.rows(analysis))
-        for row in rows[: self.most]:
-            built.add(*[column.cell(row, built) for column in columns], detail=self.detail(row))
-        yield built.table(
-            self.key,
+        lines = [[row] for row in rows]
+        if any(column.across for column in columns):
+            lines = _lines(rows, columns[: self.heads])
+        parts = [made for column in columns for made in column.parts(rows, words)]
+        for line in lines if self.per else lines[: self.most]:
+            built.add(*(cell(line, built) for _, cell in parts), detail=all(map(self.detail, line)))
+        caption = self.caption.format_map(words) + self.note(analysis, rows)
+        return built.table(
+            self.key + number,
             self.title.format_map(words),
-            self.caption.format_map(words) + self.note(analysis) + self._left_out(len(rows)),
-            [column.heading.format_map(words) for column in columns],
+            caption + self._left_out(len(lines)),
+            [heading for heading, _ in parts],
             heads=self.heads,
         )
 
-    def _left_out(self, rows: int) -> str:
-        if self.most is None or rows <= self.most:
+    def _left_out(self, lines: int) -> str:
+        if self.most is None or lines <= self.most:
             return ""
-        return self.cut.format(most=self.most, all=rows, rest=f"{rows - self.most:,}")
+        return self.cut.format(most=self.most, all=lines, rest=f"{lines - self.most:,}")
 
 
-class _Words(dict[str, Any]):
+def _lines(rows: Line, heads: Sequence[Column]) -> list[list[TableRow]]:
+    """The rows in groups with the same heads."""
+    lines: dict[tuple[Cell | str, ...], list[TableRow]] = {}
+    for row in rows:
+        lines.setdefault(tuple(head.cell(row, TableBuilder()) for head in heads), []).append(row)
+    return list(lines.values())
+
+
+class Words(dict[str, Any]):
     """What a template may name, looked up when it does."""
 
-    def __init__(self, analysis: Analysis) -> None:
-        super().__init__(analysis.headings, reference_words=analysis.reference_words)
+    def __init__(self, analysis: Analysis, part: str = "") -> None:
+        super().__init__(analysis.headings, reference_words=analysis.reference_words, part=part)
         self._options = analysis.options
 
     def __missing__(self, name: str) -> Any:
         return getattr(self._options, name)
+
+
+def own(row: TableRow) -> Estimate:
+    """The estimate that the row is made for, as that of a column."""
+    return row.estimate
 
 
 def each(
@@ -206,12 +268,21 @@ def in_words(heading: str, words: str | Callable[[TableRow], Cell | str | None])
     return Column(heading, lambda row, _built: function(row) or "")
 
 
-def param(name: str, heading: str, form: str = "") -> Column:
-    """A param of the row's estimate in a format, if it has any."""
+def param(
+    name: str,
+    heading: str,
+    shown: str | Callable[[Any], str] = "",
+    of: Source = own,
+    **where: Any,
+) -> Column:
+    """A param of the row's estimate or of another, in a format or in words, if it has any."""
 
     def words(row: TableRow) -> str:
-        value = row.estimate.params.get(name)
-        return "" if value is None else f"{value:{form}}"
+        e = _found(row, of, where)
+        value = None if e is None else e.params.get(name)
+        if value is None or (isinstance(value, float) and isnan(value)):
+            return ""
+        return f"{value:{shown}}" if isinstance(shown, str) else shown(value)
 
     return in_words(heading, words)
 
@@ -255,13 +326,53 @@ def in_points(
     source: Source,
     heading: str = "",
     scale: Callable[[TableRow], Scale | None] = human_scale,
+    more: int = 1,
     **where: Any,
 ) -> Column:
-    """A figure in points of a scale, with a decimal more than in a sentence."""
+    """A figure in points of a scale, with `more` decimals than in a sentence."""
     return Column(
         heading or f"{{{source}}}",
-        lambda row, built: built.points(_found(row, source, where), scale(row)),
+        lambda row, built: built.points(_found(row, source, where), scale(row), more),
     )
+
+
+def param_in_points(name: str, heading: str) -> Column:
+    """A param of the row's estimate in points of its scorer's scale, if it is a number."""
+
+    def words(row: TableRow) -> str:
+        value = row.estimate.params.get(name)
+        return points(value, scorer_scale(row), 1) if isinstance(value, float) else ""
+
+    return in_words(heading, words)
+
+
+def stated(
+    heading: str, words: Callable[[Estimate], Cell | str], source: Source = own, **where: Any
+) -> Column:
+    """An estimate in words of its own, such as its count."""
+
+    def cell(row: TableRow, built: TableBuilder) -> Cell | str:
+        e = _found(row, source, where)
+        if e is None:
+            return ""
+        built.used.append(e)
+        return words(e)
+
+    return Column(heading, cell)
+
+
+def order_of_constructs(row: TableRow) -> int:
+    """The place of the row's construct in the scores."""
+    return list(row.analysis.scores.constructs).index(row.construct)
+
+
+def spread(
+    column: Column,
+    across: Callable[[TableRow], str] = lambda row: row.construct,
+    sort: Callable[[TableRow], Any] = lambda _row: 0,
+) -> Column:
+    """The column for each name across, constructs unless another is given; see `Column`."""
+    return replace(column, across=across, sort=sort)
 
 
 def _found(row: TableRow, source: Source, where: Mapping[str, Any]) -> Estimate | None:
@@ -285,7 +396,8 @@ COMMON = {
     "construct": in_words("Construct", lambda row: row.construct),
     "scorer": in_words("Scorer", lambda row: row.scorer),
     "judge": in_words("Judge", lambda row: row.scorer),
-    "system": in_words("System", "{e.systems[0]}"),
+    "system": in_words("System", lambda row: "".join(row.estimate.systems) or "all responses"),
+    "pair": in_words("Pair", lambda row: " minus ".join(row.estimate.systems)),
     "scope": in_words("Scope", lambda row: _SCOPES[row.where["scope"]]),
     "measure": in_words("Measure", lambda row: row.analysis.headings[row.where["measure"]]),
     "responses": number_of("n_responses", "Responses"),

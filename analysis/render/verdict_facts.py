@@ -19,7 +19,7 @@ from analysis.core.claims import VERDICT
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
-from analysis.render.formatting import NOISE, between, correlation, is_zero
+from analysis.render.formatting import NOISE, correlation, is_zero, with_interval
 from analysis.render.sentence_templates import SCOPES
 from analysis.render.sentences import Fact, fact
 from study.base.scales import Scale
@@ -49,8 +49,7 @@ class JudgeBesideRater:
     @property
     def amounts(self) -> str:
         """'.41 against .55, difference -.14 [-.20, -.08]'."""
-        difference = f"{correlation(self.difference.value)} {between(self.difference)}"
-        return f"{self.pair}, difference {difference}".rstrip()
+        return f"{self.pair}, difference {with_interval(self.difference)}"
 
 
 def outcome(low: float, high: float) -> Comparison:

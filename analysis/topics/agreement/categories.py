@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
-from analysis.render.table import Cell, Table, TableBuilder
 from analysis.render.table_of import (
     TableOf,
     TableRow,
@@ -24,6 +22,9 @@ from analysis.render.table_of import (
     formatted,
     in_words,
     number_of,
+    param,
+    spread,
+    stated,
 )
 from analysis.statistics.agreement.category_agreement import (
     categories_of,
@@ -288,7 +289,7 @@ kappas_table = TableOf(
     "ordered; averaged over the raters, or over their pairs.",
     each("cohen_kappa", "scorers", "between", weights="none"),
     ("construct", in_words("Scorer", _scorer_or_people),
-     in_words("Compared", lambda row: _BETWEEN[row.where["between"]]), "cohen_kappa",
+     param("between", "Compared", _BETWEEN.__getitem__), "cohen_kappa",
      coefficient("cohen_kappa", "{cohen_kappa}, quadratic", weights="quadratic"), "responses"),
     heads=3,
 )  # fmt: skip
@@ -307,33 +308,25 @@ against_a_rater = TableOf(
 )  # fmt: skip
 
 
-def confusions(analysis: Analysis) -> Iterator[Table]:
-    """For each nominal construct, people's categories against each scorer's."""
-    scores = analysis.context.scores
-    for number, construct in enumerate(analysis.rated, start=1):
-        cells = analysis.estimates.select("confusion", construct=construct)
-        levels = sorted({float(str(e.params["judge"])) for e in cells})
-        by_cell = {
-            (e.scorers[0], float(str(e.params["people"])), float(str(e.params["judge"]))): e
-            for e in cells
-        }
-        built = TableBuilder()
-        for scorer, level in dict.fromkeys(cell[:2] for cell in by_cell):
-            row = [by_cell.get((scorer, level, chosen)) for chosen in levels]
-            built.used += [e for e in row if e is not None]
-            of = next(e.params["of"] for e in row if e is not None)
-            counts = (Cell("" if e is None else f"{e.params['count']:,}") for e in row)
-            built.add(scorer, scores.value_name(construct, level), *counts, f"{of:,}")
-        yield built.table(
-            f"confusion-{number}",
-            f"{analysis.headings['confusion']} of categories on {construct}",
-            "Number of ratings by people's category (rows) and by the category that the judge "
-            "chose for the same response (columns).",
-            (
-                "Scorer",
-                "People",
-                *(f"Judge: {scores.value_name(construct, level)}" for level in levels),
-                "Ratings",
-            ),
-            heads=2,
-        )
+def _category(row: TableRow, of: str) -> str:
+    """The category in words that the judge, or people, chose."""
+    level = float(str(row.estimate.params[of]))
+    return row.analysis.context.scores.value_name(row.construct, level)
+
+
+_JUDGED = spread(
+    stated("", lambda e: f"{e.params['count']:,}"),
+    lambda row: f"Judge: {_category(row, 'judge')}",
+    lambda row: row.estimate.params["judge"],
+)
+
+confusions = TableOf(
+    "confusion",
+    "{confusion} of categories on {part}",
+    "Number of ratings by people's category (rows) and by the category that the judge "
+    "chose for the same response (columns).",
+    each("confusion"),
+    ("scorer", in_words("People", lambda row: _category(row, "people")), _JUDGED,
+     param("of", "Ratings", ",")),
+    per=lambda analysis: analysis.rated,
+)  # fmt: skip

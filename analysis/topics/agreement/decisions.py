@@ -298,7 +298,7 @@ disagreements_table = TableOf(
          sort=lambda e: list(_WORDS).index(str(e.params["decision"]))),
     ("construct", "scorer", in_words("Systems", lambda row: " − ".join(row.estimate.systems)),
      _side("People", "people", human_scale), _side("Judge", "judge", scorer_scale),
-     in_words("{decision}", lambda row: _WORDS[str(row.estimate.params["decision"])]), "queries"),
+     param("decision", "{decision}", _WORDS.__getitem__), "queries"),
     heads=3,
     most=PAIRS_SHOWN,
     cut=" {rest} more are in estimates.csv.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,9 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
-from analysis.render.formatting import between, correlation, points, with_minus
+from analysis.render.formatting import correlation, points, with_interval, with_minus
 from analysis.render.labels import shortened
-from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels
 from analysis.render.verdict_facts import VerdictFacts
 from analysis.topics.agreement.absolute_agreement import LIMITS
 
@@ -23,7 +23,6 @@ CELLS = 25
 
 def against_humans(analysis: Analysis) -> Iterator[Figure]:
     """Panels of all constructs with a human reference on the scorer's own scale."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         human = panel.data.reference
@@ -31,7 +30,7 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
         if not both.any() or human[both].min() < panel.low or human[both].max() > panel.high:
             continue
         counted = _cells(human[both], panel.judge[both], panel.low, panel.high)
-        drawings.append(_draw(analysis, panel, counted, f"against-{number}", several))
+        drawings.append(_draw(analysis, panel, counted, f"against-{number}"))
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
@@ -55,16 +54,18 @@ def _cells(human: np.ndarray, judge: np.ndarray, low: float, high: float) -> pd.
     """Responses counted by cell, at the mean of the values in it."""
     width = (high - low) / CELLS
     cell = [np.clip(((v - low) / width).astype(int), 0, CELLS - 1) for v in (human, judge)]
-    table = pd.DataFrame({"x": cell[0], "y": cell[1], "human": human, "judge": judge})
-    groups = table.groupby(["x", "y"])
-    counted = groups[["human", "judge"]].mean()
+    return _counted({"human": human, "judge": judge}, cell)
+
+
+def _counted(values: Mapping[str, np.ndarray], cells: Sequence[np.ndarray]) -> pd.DataFrame:
+    """The mean of the values of each cell, and the number of responses in it."""
+    groups = pd.DataFrame(values).groupby(list(cells))
+    counted = groups.mean()
     counted["responses"] = groups.size()
     return counted.reset_index(drop=True)
 
 
-def _draw(
-    analysis: Analysis, panel: Panel, counted: pd.DataFrame, key: str, several: bool
-) -> Drawing:
+def _draw(analysis: Analysis, panel: Panel, counted: pd.DataFrame, key: str) -> Drawing:
     with canvas(WIDTH, HEIGHT) as (figure, axes):
         size = counted["responses"].to_numpy(dtype=float)
         axes.plot([panel.low, panel.high], [panel.low, panel.high], color=MUTED, linewidth=0.8,
@@ -82,19 +83,14 @@ def _draw(
         adjudicated = analysis.options.reference == "adjudicated"
         axes.set_xlabel("adjudicated" if adjudicated else "people")
         axes.set_ylabel(panel.kind)
-        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         correlations = _correlations(analysis, panel)
-        head(
-            figure,
-            analysis.scores.full_name(panel.construct),
-            panel.scorer if several else "",
-            correlations,
-        )
+        full_name = analysis.scores.full_name(panel.construct)
+        head(figure, full_name, panel.named_scorer, correlations)
         total = int(size.sum())
         return as_svg(
             figure,
             key,
-            f"{name}: judge against people",
+            f"{panel.name}: judge against people",
             f"{total} responses; {correlations or 'no correlation is defined'}.",
         )
 
@@ -118,7 +114,6 @@ def _correlations(analysis: Analysis, panel: Panel) -> str:
 
 def bland_altman(analysis: Analysis) -> Iterator[Figure]:
     """A panel a construct and judge with limits of agreement."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         where = {"construct": panel.construct, "scorer": panel.scorer, "scope": "pooled"}
@@ -127,9 +122,7 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
         if len(limits) != len(LIMITS):
             continue
         counted = _difference_cells(panel)
-        drawings.append(
-            _draw_bland_altman(analysis, panel, counted, limits, f"limits-{number}", several)
-        )
+        drawings.append(_draw_bland_altman(analysis, panel, counted, limits, f"limits-{number}"))
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
@@ -157,12 +150,7 @@ def _difference_cells(panel: Panel) -> pd.DataFrame:
     both = np.isfinite(human) & np.isfinite(panel.judge)
     mean = (human[both] + panel.judge[both]) / 2
     difference = panel.judge[both] - human[both]
-    table = pd.DataFrame({"mean": mean, "difference": difference})
-    cell = [_cell(table[name].to_numpy()) for name in ("mean", "difference")]
-    groups = table.groupby(cell)
-    counted = groups.mean()
-    counted["responses"] = groups.size()
-    return counted.reset_index(drop=True)
+    return _counted({"mean": mean, "difference": difference}, [_cell(mean), _cell(difference)])
 
 
 def _cell(values: np.ndarray) -> np.ndarray:
@@ -176,7 +164,6 @@ def _draw_bland_altman(
     counted: pd.DataFrame,
     limits: list[Estimate],
     key: str,
-    several: bool,
 ) -> Drawing:
     scale = analysis.context.human_scale(panel.construct)
     with canvas(WIDTH, HEIGHT) as (figure, axes):
@@ -200,16 +187,14 @@ def _draw_bland_altman(
         axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
         low, bias, high = (with_minus(points(e.value, scale)) for e in limits)
         values = f"bias {bias}, limits {low} to {high}"
-        head(
-            figure,
-            analysis.scores.full_name(panel.construct),
-            panel.scorer if several else "",
-            values,
-        )
-        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
+        full_name = analysis.scores.full_name(panel.construct)
+        head(figure, full_name, panel.named_scorer, values)
         total = int(size.sum())
         return as_svg(
-            figure, key, f"{name}: limits of agreement", f"{total} responses; {values} points."
+            figure,
+            key,
+            f"{panel.name}: limits of agreement",
+            f"{total} responses; {values} points.",
         )
 
 
@@ -292,4 +277,4 @@ def _label(names: Sequence[str]) -> str:
 
 
 def _stated(estimate: Estimate) -> str:
-    return with_minus(f"{correlation(estimate.value)} {between(estimate)}")
+    return with_minus(with_interval(estimate))

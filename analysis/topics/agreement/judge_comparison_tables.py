@@ -7,8 +7,18 @@ from collections.abc import Iterator, Mapping
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value
-from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import TableOf, each, formatted, in_words, param
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    Line,
+    TableOf,
+    TableRow,
+    each,
+    formatted,
+    human_scale,
+    in_words,
+    param,
+)
 from analysis.topics.agreement.judge_comparison import leading_measure
 
 #: Ids of statistics whose heading names a measure of judge_difference that has none of its own.
@@ -82,53 +92,45 @@ ranks_table = TableOf(
 )  # fmt: skip
 
 
-def differences_table(analysis: Analysis) -> Iterator[Table]:
-    """Every two judges in every measure."""
-    built = TableBuilder()
-    records = analysis.estimates.select("judge_difference")
-    tested = any("williams_p" in e.params for e in records)
-    for e in records:
-        built.add(
-            e.constructs[0],
-            f"{e.scorers[0]} minus {e.scorers[1]}",
-            f"{measure_name(analysis.headings, str(e.params['measure']))}, {SCOPES[e.scope]}",
-            _value(built, analysis, e),
-            *(_p(e, key) for key in ("permutation_p", "holm")),
-            *([_p(e, "williams_p")] if tested else []),
-            f"{e.n_queries:,}",
-        )
-    yield built.table(
-        "judge-differences",
-        "Differences between judges",
-        "Agreement of the first judge with people minus that of the second, on the responses that "
-        "both scored and people rated; of the root mean squared error, in points, the smaller is "
-        "the better one. Best tie threshold: of each judge, chosen anew in every permutation. p: "
-        "the two judges' scores, standardized but for the root mean squared error and kappa, "
-        "change places query by query. Adjusted: by Holm's method over all pairs of judges and "
-        "constructs in one measure."
-        + (
-            " Williams' test of two correlations takes responses as independent, so that it is "
-            "made only where no two responses belong to one query; it is not adjusted."
-            if tested
-            else ""
-        ),
-        ("Construct", "Judges", "Measure", analysis.headings["judge_difference"], "Permutation p",
-         "Adjusted p", *(["Williams' p"] if tested else []), "Queries"),
-        heads=3,
-    )  # fmt: skip
+def _measure(row: TableRow) -> str:
+    e = row.estimate
+    return f"{measure_name(row.analysis.headings, str(e.params['measure']))}, {SCOPES[e.scope]}"
+
+
+def _value(row: TableRow, built: TableBuilder) -> Cell:
+    if row.estimate.params["measure"] == "rmse":
+        return built.points(row.estimate, human_scale(row))
+    return built.r(row.estimate)
+
+
+def _on_williams(_analysis: Analysis, rows: Line) -> str:
+    if not any("williams_p" in row.estimate.params for row in rows):
+        return ""
+    return (
+        " Williams' test of two correlations takes responses as independent, so that it is "
+        "made only where no two responses belong to one query; it is not adjusted."
+    )
+
+
+differences_table = TableOf(
+    "judge-differences",
+    "Differences between judges",
+    "Agreement of the first judge with people minus that of the second, on the responses that "
+    "both scored and people rated; of the root mean squared error, in points, the smaller is "
+    "the better one. Best tie threshold: of each judge, chosen anew in every permutation. p: "
+    "the two judges' scores, standardized but for the root mean squared error and kappa, "
+    "change places query by query. Adjusted: by Holm's method over all pairs of judges and "
+    "constructs in one measure.",
+    each("judge_difference"),
+    ("construct", in_words("Judges", "{e.scorers[0]} minus {e.scorers[1]}"),
+     in_words("Measure", _measure), Column("{judge_difference}", _value),
+     param("permutation_p", "Permutation p", p_value), param("holm", "Adjusted p", p_value),
+     param("williams_p", "Williams' p", p_value), "queries"),
+    heads=3,
+    note=_on_williams,
+)  # fmt: skip
 
 
 def measure_name(headings: Mapping[str, str], measure: str) -> str:
     """Heading of a measure of `judge_difference`."""
     return headings[_HEADING_OF.get(measure, measure)] + _WITH.get(measure, "")
-
-
-def _p(e: Estimate, key: str) -> str:
-    p = e.params.get(key)
-    return p_value(p) if isinstance(p, float) else ""
-
-
-def _value(built: TableBuilder, analysis: Analysis, e: Estimate) -> Cell:
-    if e.params["measure"] == "rmse":
-        return built.points(e, analysis.context.human_scale(e.constructs[0]))
-    return built.r(e)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
-import pandas as pd
 
 from analysis.core.analysis import Analysis, LabeledText
 from analysis.core.context import Context
@@ -85,7 +83,7 @@ def labeled_claims_table(analysis: Analysis) -> Iterator[Table]:
                     Cell("", quote=quoted("; ".join(text.labels), _MOST)),
                 )
     cut = f"; {left_out:,} texts of these responses are in the CSV only" if left_out else ""
-    table = built.table(
+    yield built.table(
         "labeled-claims",
         "Claims and their labels, next to the sentences that people marked",
         "Claims and statements as the model listed them, each with the labels that it gave, and "
@@ -95,14 +93,16 @@ def labeled_claims_table(analysis: Analysis) -> Iterator[Table]:
         f"{LISTED} for each construct.",
         ("Construct", "Response", "By", "Of", "Text", "Labels"),
         heads=4,
+        records=_records(texts),
     )
-    yield replace(table, data=_data(texts))
 
 
-def _data(texts: Mapping[tuple[str, str], tuple[LabeledText, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
+def _records(
+    texts: Mapping[tuple[str, str], tuple[LabeledText, ...]],
+) -> Iterator[dict[str, object]]:
+    for (construct, response), found in texts.items():
+        for text in found:
+            yield {
                 "construct": construct,
                 "response_id": response,
                 "by": text.by,
@@ -110,7 +110,3 @@ def _data(texts: Mapping[tuple[str, str], tuple[LabeledText, ...]]) -> pd.DataFr
                 "text": text.text,
                 "labels": "; ".join(text.labels),
             }
-            for (construct, response), found in texts.items()
-            for text in found
-        ]
-    )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.context import Context
@@ -91,7 +89,7 @@ def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
         if reasons
         else ""
     )
-    built_table = built.table(
+    yield built.table(
         "largest-disagreements",
         "Responses on which judge and people differ most",
         f"The largest differences of each construct and judge, the {SHOWN} largest here and "
@@ -100,8 +98,8 @@ def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
         ("Construct", "Scorer", "Response", "Judge", "People", "Judge minus people, points",
          "Reason"),
         heads=3,
+        records=disagreement_records(analysis, disagreements),
     )  # fmt: skip
-    yield replace(built_table, data=pd.DataFrame(disagreement_records(analysis, disagreements)))
 
 
 def disagreement_records(

@@ -113,5 +113,5 @@ non_inferiority_table = TableOf(
      "non_inferiority", param("margin", "Margin", "g"), param("non_inferior", "No worse"),
      "queries"),
     heads=4,
-    note=_bound,
+    note=lambda analysis, _rows: _bound(analysis),
 )  # fmt: skip

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import isnan
 from typing import NamedTuple
-
-import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import correlation
@@ -71,15 +68,15 @@ def _table(analysis: Analysis, declared: PublishedFigures, key: str) -> Table:
     what = f"Means of {declared.construct_key} by system" if is_mean else heading + whom
     note = f" {declared.note}" if declared.note else ""
     unit = "System" if is_mean else "Construct"
-    table = built.table(
+    columns = (unit.lower(), "scorer", "published", "here")
+    return built.table(
         key,
         f"Published on these data: {heading}",
         f"{what[0].upper()}{what[1:]}, as published by {declared.source}, and here.{note}",
         (unit, "Scorer", "Published", "Here"),
         heads=2,
+        records=(dict(zip(columns, record, strict=True)) for record in records),
     )
-    columns = [unit.lower(), "scorer", "published", "here"]
-    return replace(table, data=pd.DataFrame(records, columns=columns))
 
 
 def _means(analysis: Analysis, declared: PublishedFigures) -> Iterator[tuple[_Key, _Here]]:

@@ -11,7 +11,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.decisions.standards import ORDER_MARGIN
-from analysis.render.formatting import between, correlation
+from analysis.render.formatting import correlation, with_interval
 from analysis.render.metric_notes import family
 from analysis.render.sentence_templates import SCOPES
 from analysis.render.table import Cell, Table, TableBuilder
@@ -172,7 +172,7 @@ def _price(scorer: _Scorer, among: list[_Scorer]) -> tuple[bool, float, int]:
 
 
 def _figure(scorer: _Scorer) -> str:
-    return f"tau-b {correlation(scorer.order.value)} {between(scorer.order)}".rstrip()
+    return f"tau-b {with_interval(scorer.order)}"
 
 
 def _effort(scorer: _Scorer) -> str:

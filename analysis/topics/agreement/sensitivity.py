@@ -18,7 +18,7 @@ from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.formatting import correlation
-from analysis.render.table_of import TableOf, TableRow, coefficient, each, in_words, param
+from analysis.render.table_of import TableOf, coefficient, each, in_words, param
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
@@ -216,15 +216,6 @@ STATISTICS = (
 )
 
 
-def _highest(row: TableRow) -> Estimate | None:
-    return row.first("agreement_without_one", end="high")
-
-
-def _without_highest(row: TableRow) -> str:
-    high = _highest(row)
-    return "" if high is None else str(high.params["name"])
-
-
 without_one_table = TableOf(
     "without-one",
     "Agreement without one query, rater or system",
@@ -235,11 +226,11 @@ without_one_table = TableOf(
          keep=lambda e: e.params.get("end") != "high"),
     ("construct", "scorer", "scope", "measure",
      in_words("Left out", lambda row: f"one {row.where['left_out']}"),
-     in_words("With all", lambda row: correlation(float(str(row.estimate.params["whole"])))),
+     param("whole", "With all", correlation),
      coefficient("agreement_without_one", "{agreement_without_one}, lowest"),
      param("name", "Lowest without"),
-     coefficient(_highest, "{agreement_without_one}, highest"),
-     in_words("Highest without", _without_highest),
+     coefficient("agreement_without_one", "{agreement_without_one}, highest", end="high"),
+     param("name", "Highest without", of="agreement_without_one", end="high"),
      in_words("Undefined", lambda row: str(row.estimate.params.get("undefined") or ""))),
     heads=5,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.core.analysis import Analysis
 from analysis.render.table_of import (
+    Line,
     TableOf,
     coefficient,
     each,
@@ -20,7 +21,7 @@ from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER
 _OF_MEANS = ("between_queries", "system_level")
 
 
-def _whose_intervals(analysis: Analysis) -> str:
+def _whose_intervals(analysis: Analysis, _rows: Line) -> str:
     adjudicated = analysis.options.reference == "adjudicated"
     return f" Brackets: intervals{'' if adjudicated else ' for these raters'}."
 
@@ -59,7 +60,7 @@ ceiling = TableOf(
                  target="raters_like_these"),
      "responses"),
     heads=4,
-    note=few_queries.better,
+    note=lambda analysis, _rows: few_queries.better(analysis),
 )  # fmt: skip
 
 in_value = TableOf(

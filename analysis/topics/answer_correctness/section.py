@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.render.contradictions import composed_mean
-from analysis.render.formatting import between, correlation, listed
+from analysis.render.formatting import correlation, listed, with_interval
 from analysis.render.section import Section
 from analysis.render.sentences import in_words
 from analysis.render.table import Cell, Table, TableBuilder
@@ -30,7 +30,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         alone, best = judge_sweeps[0], max(judge_sweeps, key=lambda e: e.value)
         if alone.params["lambda"] != 0:
             continue
-        figure = f"{correlation(alone.value)} {between(alone)}".rstrip()
+        figure = with_interval(alone)
         opening = f"Within a query {judge}'s own part correlates {figure} with people"
         if best.params["lambda"] == 0:
             matches = listed(list(dict.fromkeys(e.scorers[1] for e in judge_sweeps)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.figure_of import FigureOf
 from analysis.render.formatting import percent
 from analysis.render.panels import left_out
 
@@ -20,28 +19,12 @@ PANELS = 12
 DARKEST = 0.5
 
 
-def confusion_figure(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct and scorer, as many as `PANELS`."""
+def _cells(analysis: Analysis) -> list[tuple[str, str, list[Estimate]]]:
+    """Constructs and scorers with their cells."""
     panels: dict[tuple[str, str], list[Estimate]] = {}
     for e in analysis.estimates.select("verdict_confusion"):
         panels.setdefault((e.constructs[0], e.scorers[0]), []).append(e)
-    shown = dict(list(panels.items())[:PANELS])
-    if not shown:
-        return
-    yield Figure(
-        key="verdict-confusion",
-        title="What does the judge pass that people fail?",
-        caption=(
-            "Responses by people's verdict (rows) and the judge's (columns), with their number and "
-            "share of the row. A framed cell is an error of the judge; a bluer one has more of "
-            f"its row.{left_out(analysis)}"
-        ),
-        drawings=tuple(
-            _draw(construct, scorer, cells, f"confusion-{number}")
-            for number, ((construct, scorer), cells) in enumerate(shown.items())
-        ),
-        data=to_frame(e for cells in shown.values() for e in cells),
-    )
+    return [(*of, cells) for of, cells in panels.items()][:PANELS]
 
 
 def count_of(e: Estimate) -> str:
@@ -50,7 +33,9 @@ def count_of(e: Estimate) -> str:
     return f"{count:,.0f}" if count.is_integer() else f"{count:,.1f}"
 
 
-def _draw(construct: str, scorer: str, cells: list[Estimate], key: str) -> Drawing:
+def _draw(
+    _analysis: Analysis, construct: str, scorer: str, cells: list[Estimate], key: str
+) -> Drawing:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
@@ -83,3 +68,16 @@ def _draw(construct: str, scorer: str, cells: list[Estimate], key: str) -> Drawi
             for e in cells
         )
         return as_svg(figure, key, f"{construct}, {scorer}: verdicts", f"{described}.")
+
+
+confusion_figure = FigureOf(
+    "verdict-confusion",
+    "What does the judge pass that people fail?",
+    "Responses by people's verdict (rows) and the judge's (columns), with their number and "
+    "share of the row. A framed cell is an error of the judge; a bluer one has more of "
+    "its row.",
+    _cells,
+    _draw,
+    "confusion",
+    note=lambda analysis, _panels: left_out(analysis),
+)

@@ -14,7 +14,13 @@ from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import sums_by_query
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.render.formatting import percent
-from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, number_of
+from analysis.render.table_of import (
+    TableOf,
+    each,
+    formatted,
+    number_of,
+    param,
+)
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
 from analysis.statistics.correction.prediction_powered import (
@@ -178,12 +184,6 @@ STATISTICS = (
 )
 
 
-def _people_pass(row: TableRow) -> str:
-    labeled = row.first("pass_rate", way="labels")
-    share = labeled.params.get("people_pass") if labeled is not None else None
-    return "" if share is None else percent(float(str(share)))
-
-
 pass_rates_table = TableOf(
     "pass-rates",
     "Pass rates of systems",
@@ -197,10 +197,9 @@ pass_rates_table = TableOf(
     # All responses are first, then each system.
     each("pass_rate", "scope", most=1 + SYSTEMS_SHOWN,
          per=lambda e: (e.constructs[0], e.scorers[0]), way="judge"),
-    ("construct", "scorer",
-     in_words("System", lambda row: "".join(row.estimate.systems) or "all responses"),
+    ("construct", "scorer", "system",
      *(formatted("pass_rate", ".0%", heading, way=way) for way, heading in WAYS.items()),
-     in_words("People pass, of the rated", _people_pass),
+     param("people_pass", "People pass, of the rated", percent, "pass_rate", way="labels"),
      number_of("n_responses", "Rated", "pass_rate", way="labels")),
     heads=3,
 )  # fmt: skip

@@ -8,8 +8,15 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation, percent
 from analysis.render.section import Section
-from analysis.render.table import Table, TableBuilder
-from analysis.render.table_of import TableOf, each, formatted, in_words
+from analysis.render.table_of import (
+    TableOf,
+    each,
+    formatted,
+    in_words,
+    param,
+    spread,
+    stated,
+)
 from analysis.topics.binary import estimates, figures, pass_rates
 
 #: Constructs and judges of which sentences are made; the table has the others.
@@ -86,26 +93,23 @@ rates_table = TableOf(
 )  # fmt: skip
 
 
-def confusion_table(analysis: Analysis) -> Iterator[Table]:
-    """Two rows for each construct and scorer: what people pass, and what they fail."""
-    built, select = TableBuilder(), analysis.estimates.select
-    for leading in select(_RATES[0]):
-        construct, scorer = leading.constructs[0], leading.scorers[0]
-        cells = select("verdict_confusion", construct=construct, scorer=scorer)
-        for people, name in (("pass", "people pass"), ("fail", "people fail")):
-            row = {str(e.params["judge"]): e for e in cells if e.params["people"] == people}
-            if row:
-                built.used += row.values()
-                counts = [f"{figures.count_of(e)} ({percent(e.value)})" for e in row.values()]
-                built.add(construct, scorer, name, *counts, f"{row['pass'].params['of']:,g}")
-    yield built.table(
-        "verdict-confusion",
-        analysis.headings["verdict_confusion"],
-        "Responses by people's verdict (rows) and the judge's (columns), with the share of the "
-        "row; ties of raters add a half to both rows.",
-        ("Construct", "Scorer", "Verdict", "Judge passes", "Judge fails", "Responses"),
-        heads=3,
-    )
+def _stated(e: Estimate) -> str:
+    return f"{figures.count_of(e)} ({percent(e.value)})"
+
+
+_VERDICTS = {"pass": "Judge passes", "fail": "Judge fails"}
+
+confusion_table = TableOf(
+    "verdict-confusion",
+    "{verdict_confusion}",
+    "Responses by people's verdict (rows) and the judge's (columns), with the share of the "
+    "row; ties of raters add a half to both rows.",
+    each("verdict_confusion"),
+    ("construct", "scorer", in_words("Verdict", "people {e.params[people]}"),
+     spread(stated("", _stated), lambda row: _VERDICTS[str(row.estimate.params["judge"])]),
+     param("of", "Responses", ",g")),
+    heads=3,
+)  # fmt: skip
 
 
 SECTION = Section(

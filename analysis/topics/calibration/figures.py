@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.figure_of import FigureOf, Panels, if_several
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import on_scale, points, with_minus
 from analysis.render.labels import distinct_labels
@@ -49,38 +51,16 @@ def _panels(
     return [panel for panel in panels if len(panel[2]) > 1]
 
 
-def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct and judge with at least two systems."""
+def _biases(analysis: Analysis) -> list[tuple[Any, ...]]:
+    """Constructs, scorers, the biases by system of each, and the ends of their axis."""
     panels = [
         (construct, scorer, rows[:SYSTEMS_DRAWN])
         for construct, scorer, biases in _panels(analysis, "bias", "judges")
         if len(rows := [e for e in biases if e.scope.startswith("system:") and e.defined]) > 1
     ]
-    if not panels:
-        return
-    several = len({scorer for _, scorer, _ in panels}) > 1
     ends = {analysis.context.human_scale(construct) for construct, _, _ in panels}
-    reach = reach_of([e for _, _, rows in panels for e in rows]) if len(ends) == 1 else None
-    drawings = tuple(
-        _draw(analysis, *part, reach or reach_of(part[2]), f"bias-{number}", several)
-        for number, part in enumerate(panels)
-    )
-    target_words = "" if analysis.options.reference == "adjudicated" else " for these raters"
-    cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
-    yield Figure(
-        key="bias-by-system",
-        title="Is the judge more lenient towards some systems?",
-        caption=(
-            "Judge minus people on the construct's scale, over the responses of each system that "
-            "both scored. "
-            f"Bars: {analysis.options.level:.0%} intervals{target_words}, queries resampled. "
-            "Right of the line the judge is too lenient; a system further right than the others is "
-            f"favored.{left_out(analysis)}"
-            + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
-        ),
-        drawings=drawings,
-        data=to_frame(e for _, _, rows in panels for e in rows),
-    )
+    common = reach_of([e for _, _, rows in panels for e in rows]) if len(ends) == 1 else None
+    return [(*panel, common or reach_of(panel[2])) for panel in if_several(panels)]
 
 
 def _draw(
@@ -90,80 +70,42 @@ def _draw(
     rows: list[Estimate],
     reach: tuple[float, float],
     key: str,
-    several: bool,
 ) -> Drawing:
     scale = analysis.context.human_scale(construct)
-    name = f"{construct}, {scorer}" if several else construct
+    name = ", ".join(filter(None, (construct, scorer)))
     unit = on_scale(scale).removeprefix("on a ").replace("scale from", "scale") or "points"
     values = "; ".join(f"{row.systems[0]} {with_minus(points(row.value, scale))}" for row in rows)
     return forest(
         key,
         f"{name}: bias by system",
         f"Judge minus people: {values}.",
-        (analysis.scores.full_name(construct), scorer if several else ""),
+        (analysis.scores.full_name(construct), scorer),
         distinct_labels([row.systems[0] for row in rows], NAME_ROOM),
         [Mark.of(number, row, point=INK) for number, row in enumerate(rows)],
-        ForestStyle(f"judge minus people, {unit}", margin=0.8 + 0.14 * several, reach=reach),
+        ForestStyle(f"judge minus people, {unit}", margin=0.8 + 0.14 * bool(scorer), reach=reach),
     )
 
 
-def reliability_diagram(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct and judge that shares people's scale."""
-    panels = _panels(analysis, "reliability_bin")
-    if not panels:
-        return
-    several = len({scorer for _, scorer, _ in panels}) > 1
-    yield Figure(
-        key="reliability-diagram",
-        title="How do people rate responses by the judge's score?",
-        caption=(
-            "Responses in up to 10 bins of the judge's score with about equally many in each: mean "
-            "of people against mean of the judge. Bars: "
-            f"{analysis.options.level:.0%} intervals, queries resampled. On the dashed line the "
-            "two agree on average; below it the judge is too lenient. Ticks at the bottom: the "
-            "bins' "
-            f"ends.{left_out(analysis)}"
-        ),
-        drawings=tuple(
-            _draw_curve(analysis, panel, _DIAGRAM, f"reliability-{number}", several)
-            for number, panel in enumerate(panels)
-        ),
-        data=to_frame(e for _, _, bins in panels for e in bins),
+def _whose(analysis: Analysis, _panels: Panels) -> str:
+    target_words = "" if analysis.options.reference == "adjudicated" else " for these raters"
+    cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
+    return (
+        f"{target_words}, queries resampled. Right of the line the judge is too lenient; a system "
+        f"further right than the others is favored.{left_out(analysis)}"
+        + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
     )
 
 
-def error_by_level(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct and judge."""
-    panels = _panels(analysis, "error_by_level")
-    if not panels:
-        return
-    several = len({scorer for _, scorer, _ in panels}) > 1
-    splits = {e.params["split"] for _, _, levels in panels for e in levels}
-    how = (
-        "The level is the mean of one half of a response's raters and the error is against the "
-        "other half, so that a value that is high by chance does not make the judge look severe. "
-        if "halves" in splits
-        else ""
-    )
-    if "none" in splits:
-        how += (
-            "Filled squares: with one rating of most responses, level and error share its noise, "
-            "which alone makes the error fall from left to right. "
-        )
-    yield Figure(
-        key="error-by-level",
-        title="Is the judge more lenient towards bad responses?",
-        caption=(
-            "Judge minus people by the level of people's value, about equally many responses a "
-            f"level. {how}Bars: {analysis.options.level:.0%} intervals, queries resampled."
-            f"{left_out(analysis)}"
-        ),
-        drawings=tuple(
-            _draw_curve(analysis, panel, _BY_LEVEL, f"level-{number}", several)
-            for number, panel in enumerate(panels)
-        ),
-        data=to_frame(e for _, _, levels in panels for e in levels),
-    )
+bias_by_system = FigureOf(
+    "bias-by-system",
+    "Is the judge more lenient towards some systems?",
+    "Judge minus people on the construct's scale, over the responses of each system that "
+    "both scored. Bars: {level:.0%} intervals",
+    _biases,
+    _draw,
+    "bias",
+    note=_whose,
+)
 
 
 @dataclass(frozen=True)
@@ -178,13 +120,12 @@ class _Curve:
 
 
 def _draw_curve(
-    analysis: Analysis, panel: _Panel, curve: _Curve, key: str, several: bool
+    curve: _Curve, analysis: Analysis, construct: str, scorer: str, bins: list[Estimate], key: str
 ) -> Drawing:
-    construct, scorer, bins = panel
     scale = analysis.context.human_scale(construct)
     x = [float(str(e.params[curve.across])) for e in bins]
     marker = "s" if bins[0].params.get("split") == "none" else "o"
-    with canvas(WIDTH, HEIGHT + 0.14 * several) as (figure, axes):
+    with canvas(WIDTH, HEIGHT + 0.14 * bool(scorer)) as (figure, axes):
         curve.decorate(axes, scale, bins)
         for at, e in zip(x, bins, strict=True):
             if e.has_interval:
@@ -194,7 +135,7 @@ def _draw_curve(
         )
         axes.grid(color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
-        head(figure, analysis.scores.full_name(construct), scorer if several else "")
+        head(figure, analysis.scores.full_name(construct), scorer)
         axes.set_xlabel(curve.labels[0])
         axes.set_ylabel(curve.labels[1])
         first, second = curve.words
@@ -203,7 +144,9 @@ def _draw_curve(
             f"{second} {with_minus(points(e.value, scale))}"
             for at, e in zip(x, bins, strict=True)
         )
-        return as_svg(figure, key, f"{construct}, {scorer}: {curve.title}", f"{values}.")
+        return as_svg(
+            figure, key, f"{construct}, {bins[0].scorers[0]}: {curve.title}", f"{values}."
+        )
 
 
 def _diagonal(axes: Axes, scale: Scale | None, bins: list[Estimate]) -> None:
@@ -233,3 +176,51 @@ _BY_LEVEL = _Curve(
     "human_mean", ("people", "judge minus people"), ("people", "error"), "error by level",
     _level_axis,
 )  # fmt: skip
+
+
+def _not_drawn(analysis: Analysis, _panels: Panels) -> str:
+    return left_out(analysis)
+
+
+reliability_diagram = FigureOf(
+    "reliability-diagram",
+    "How do people rate responses by the judge's score?",
+    "Responses in up to 10 bins of the judge's score with about equally many in each: mean "
+    "of people against mean of the judge. Bars: "
+    "{level:.0%} intervals, queries resampled. On the dashed line the "
+    "two agree on average; below it the judge is too lenient. Ticks at the bottom: the "
+    "bins' ends.",
+    lambda analysis: if_several(_panels(analysis, "reliability_bin")),
+    partial(_draw_curve, _DIAGRAM),
+    "reliability",
+    note=_not_drawn,
+)
+
+
+def _how(analysis: Analysis, panels: Panels) -> str:
+    """Whose noise is in level and error."""
+    splits = {e.params["split"] for _, _, levels in panels for e in levels}
+    how = (
+        "The level is the mean of one half of a response's raters and the error is against the "
+        "other half, so that a value that is high by chance does not make the judge look severe. "
+        if "halves" in splits
+        else ""
+    )
+    if "none" in splits:
+        how += (
+            "Filled squares: with one rating of most responses, level and error share its noise, "
+            "which alone makes the error fall from left to right. "
+        )
+    level = analysis.options.level
+    return f"{how}Bars: {level:.0%} intervals, queries resampled.{left_out(analysis)}"
+
+
+error_by_level = FigureOf(
+    "error-by-level",
+    "Is the judge more lenient towards bad responses?",
+    "Judge minus people by the level of people's value, about equally many responses a level. ",
+    lambda analysis: if_several(_panels(analysis, "error_by_level")),
+    partial(_draw_curve, _BY_LEVEL),
+    "level",
+    note=_how,
+)

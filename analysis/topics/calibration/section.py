@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
+from analysis.render.formatting import (
+    amount,
+    between,
+    digits,
+    on_scale,
+    points,
+    with_interval,
+)
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import TableOf, TableRow, each, in_points, in_words
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    TableOf,
+    TableRow,
+    each,
+    formatted,
+    human_scale,
+    in_points,
+    in_words,
+)
 from analysis.topics.calibration import estimates, figures
 from analysis.topics.calibration.judge_error import SATURATED, UNKNOWN_PREFERENCE
 
@@ -60,8 +77,7 @@ def _lines(analysis: Analysis) -> list[str]:
                 f"{construct}: a straight line learned on other queries {does} people, from "
                 f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} "
                 f"{on_scale(scale) or 'points'} (root mean square); its slope is "
-                f"{correlation(slope.value)} {between(slope)}".rstrip()
-                + "."
+                f"{with_interval(slope)}."
             )
     return sentences[:2]
 
@@ -110,68 +126,49 @@ def _lengths(analysis: Analysis) -> list[str]:
 SYSTEMS_SHOWN = 12
 
 
-def calibrated(analysis: Analysis) -> Iterator[Table]:
-    """A row for each construct and judge."""
-    built, first = TableBuilder(), analysis.estimates.first
-    headings = analysis.headings
-    rmse, rmse_difference = (
-        headings[name] for name in ("recalibrated_rmse", "recalibrated_rmse_difference")
-    )
+def _examined(analysis: Analysis) -> Iterator[TableRow]:
     for data, scorer, _, _ in analysis.context.scored("examined"):
-        construct, scale = data.construct, analysis.context.human_scale(data.construct)
-        where = {"construct": construct, "scorer": scorer}
-        square = first("calibration_error_squared", **where)
-        bound = first("calibration_error_squared_upper", **where)
-        errors = [
-            built.points(first("recalibrated_mae", method="raw", **where), scale),
-            *(
-                built.points(first("recalibrated_rmse", method=method, **where), scale)
-                for method in ("raw", "linear", "isotonic")
-            ),
-        ]
-        squared = f".{max(1, 2 * digits(scale))}f"
-        built.add(
-            construct,
-            scorer,
-            built.r(first("recalibration_slope", **where)),
-            built.points(first("recalibration_intercept", **where), scale),
-            _bounded(built.number(square, squared), built.number(bound, squared)),
-            *errors,
-            built.points(first("recalibrated_rmse_difference", method="linear", **where), scale),
-            built.number(first("distinct_scores", of="scorer", **where), ",.0f"),
-        )
-    yield built.table(
-        "calibration",
-        "Calibration and recalibration",
-        "The line of people's value on the judge's score: slope 1 and intercept 0 need no "
-        "recalibration. Calibration error: mean over bins of the squared distance between people's "
-        "mean and the judge's, less the part that is noise (it may be negative), with its "
-        f"{analysis.options.level:.0%} upper bound below. MAE and RMSE: mean absolute and "
-        "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
-        "or a rising function learned on other queries, and line minus raw.",
-        ("Construct", "Scorer",
-         *(headings[name] for name in ("recalibration_slope", "recalibration_intercept",
-                                       "calibration_error_squared", "recalibrated_mae")),
-         rmse, f"{rmse}, line", f"{rmse}, isotonic", f"{rmse_difference}, line",
-         headings["distinct_scores"]),
-        heads=2,
-    )  # fmt: skip
+        yield TableRow(analysis, {"construct": data.construct, "scorer": scorer})
 
 
-def _bounded(cell: Cell, bound: Cell) -> Cell:
-    return Cell(
-        cell.text, f"at most {bound.text}" if bound.text not in {"", "—"} else "", cell.mark
+def _squared_error(row: TableRow, built: TableBuilder) -> Cell:
+    """The calibration error in squared points, its upper bound below."""
+    form = f".{max(1, 2 * digits(human_scale(row)))}f"
+    error, bound = (
+        built.number(row.first(f"calibration_error_squared{end}"), form) for end in ("", "_upper")
     )
+    at_most = f"at most {bound.text}" if bound.text not in {"", "—"} else ""
+    return replace(error, interval=at_most)
+
+
+calibrated = TableOf(
+    "calibration",
+    "Calibration and recalibration",
+    "The line of people's value on the judge's score: slope 1 and intercept 0 need no "
+    "recalibration. Calibration error: mean over bins of the squared distance between people's "
+    "mean and the judge's, less the part that is noise (it may be negative), with its "
+    "{level:.0%} upper bound below. MAE and RMSE: mean absolute and "
+    "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
+    "or a rising function learned on other queries, and line minus raw.",
+    _examined,
+    ("construct", "scorer", "recalibration_slope", in_points("recalibration_intercept"),
+     Column("{calibration_error_squared}", _squared_error),
+     in_points("recalibrated_mae", method="raw"),
+     *(in_points("recalibrated_rmse", f"{{recalibrated_rmse}}{how}", method=method)
+       for method, how in (("raw", ""), ("linear", ", line"), ("isotonic", ", isotonic"))),
+     in_points("recalibrated_rmse_difference", "{recalibrated_rmse_difference}, line",
+               method="linear"),
+     formatted("distinct_scores", ",.0f", of="scorer")),
+)  # fmt: skip
 
 
 def _largest(analysis: Analysis) -> Iterator[TableRow]:
     """The systems with the largest differences of each scorer; one row where none is defined."""
-    for data, scorer, _, _ in analysis.context.scored("examined"):
-        where = {"construct": data.construct, "scorer": scorer}
-        rows = analysis.estimates.select("error_by_system_given_human", **where)
+    for row in _examined(analysis):
+        rows = analysis.estimates.select("error_by_system_given_human", **row.where)
         largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
         for e in largest[:SYSTEMS_SHOWN] or rows[:1]:
-            yield TableRow(analysis, where, e)
+            yield TableRow(analysis, row.where, e)
 
 
 given_people = TableOf(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing
+from analysis.render.figure_of import FigureOf, Panels, if_several
 from analysis.render.forest import ForestStyle, Mark, forest
 from analysis.render.formatting import correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import JUDGES_DRAWN
+from analysis.render.sentence_templates import SCOPES
 from analysis.topics.correction.composite import LEARNED
 
 #: Systems in one panel; more are in the tables and in estimates.csv only.
@@ -45,45 +45,28 @@ def beside(analysis: Analysis, statistic: str, mean: Estimate) -> Estimate | Non
     return next(same, None)
 
 
-def corrected_means(analysis: Analysis) -> Iterator[Figure]:
-    """A panel for each construct and judge with corrected means of systems."""
+#: Corrected means, each with people's mean beside it.
+_Means = list[tuple[Estimate, Estimate | None]]
+
+
+def _by_system(analysis: Analysis) -> list[tuple[str, str, _Means]]:
+    """Constructs with their scorers, where there are several, and the means of systems."""
     panels = []
     for construct in analysis.context.whole:
         for scorer in spoken_of(analysis, construct):
-            means = [e for e in means_of(analysis, construct, scorer) if e.has_interval]
-            by_system = [e for e in means if e.systems]
+            means = means_of(analysis, construct, scorer)
+            by_system = [e for e in means if e.has_interval and e.systems]
             if 0 < len(by_system) <= SYSTEMS_DRAWN:
-                panels.append((construct, scorer, by_system))
-    if not panels:
-        return
-    several = len({scorer for _, scorer, _ in panels}) > 1
-    drawn = [e for *_, means in panels for e in means]
-    alone = [beside(analysis, "weighted_human_mean", e) for e in drawn]
-    yield Figure(
-        key="corrected-means",
-        title="How would people have rated all responses?",
-        caption=(
-            "Means in points of people's scale. Filled: corrected; squares: people on what they "
-            f"rated; bars: {analysis.options.level:.0%} intervals, queries left out in turn. "
-            "Triangles: the judge on all responses, where it is on people's scale. The corrected "
-            "mean speaks of all responses, for these raters."
-        ),
-        drawings=tuple(
-            _draw(analysis, construct, scorer if several else "", means, f"corrected-{number}")
-            for number, (construct, scorer, means) in enumerate(panels)
-        ),
-        data=to_frame([*drawn, *(e for e in alone if e is not None)]),
-    )
+                beside_them = [(e, beside(analysis, "weighted_human_mean", e)) for e in by_system]
+                panels.append((construct, scorer, beside_them))
+    return if_several(panels)
 
 
-def _draw(
-    analysis: Analysis, construct: str, scorer: str, means: list[Estimate], key: str
-) -> Drawing:
+def _draw(analysis: Analysis, construct: str, scorer: str, means: _Means, key: str) -> Drawing:
     scale = analysis.context.human_scale(construct)
-    common = analysis.context.differences_withheld(construct, means[0].scorers[0]) is None
+    common = analysis.context.differences_withheld(construct, means[0][0].scorers[0]) is None
     marks = []
-    for row, e in enumerate(means):
-        people = beside(analysis, "weighted_human_mean", e)
+    for row, (e, people) in enumerate(means):
         if people is not None and people.defined:
             style = {"color": INK, "marker": "s", "filled": False, "width": 0.9, "shift": -0.18}
             marks.append(Mark.of(row, people, **style))
@@ -94,52 +77,49 @@ def _draw(
     return forest(
         key,
         f"Corrected means on {construct}",
-        "; ".join(f"{e.systems[0]}: {with_minus(points(e.value, scale, 1))}" for e in means),
+        "; ".join(f"{e.systems[0]}: {with_minus(points(e.value, scale, 1))}" for e, _ in means),
         (analysis.scores.full_name(construct), scorer),
-        [shortened(e.systems[0], NAME_ROOM) for e in means],
+        [shortened(e.systems[0], NAME_ROOM) for e, _ in means],
         marks,
         ForestStyle("mean in points", width=2.9, row=0.3, margin=0.95, zero=False),
     )
+
+
+def _corrected_first(_analysis: Analysis, panels: Panels) -> list[Estimate]:
+    pairs = [pair for *_, means in panels for pair in means]
+    return [*(e for e, _ in pairs), *(people for _, people in pairs if people is not None)]
+
+
+corrected_means = FigureOf(
+    "corrected-means",
+    "How would people have rated all responses?",
+    "Means in points of people's scale. Filled: corrected; squares: people on what they "
+    "rated; bars: {level:.0%} intervals, queries left out in turn. "
+    "Triangles: the judge on all responses, where it is on people's scale. The corrected "
+    "mean speaks of all responses, for these raters.",
+    _by_system,
+    _draw,
+    "corrected",
+    data=_corrected_first,
+)
 
 
 #: Characters of a row's name.
 NAME_ROOM_COMPOSITE = 18
 
 
-def composite_correlations(analysis: Analysis) -> Iterator[Figure]:
-    """A panel for each scorer: learned weights, equal weights and every construct alone."""
+def _composites(analysis: Analysis) -> list[tuple[str, list[Estimate]]]:
+    """Scorers with their composites within a query, or pooled where there are none."""
     panels: dict[tuple[str, str], list[Estimate]] = {}
-    for scope in ("within_query", "pooled"):
+    for scope in SCOPES:
         for e in analysis.estimates.select("composite_correlation", scope=scope):
             of = str(e.params["of"])
             if e.defined and ((of, "within_query") not in panels or scope == "within_query"):
                 panels.setdefault((of, scope), []).append(e)
-    if not panels:
-        return
-    scopes = {scope for _, scope in panels}
-    where = " or ".join(
-        words
-        for scope, words in (("within_query", "within a query"), ("pooled", "over all responses"))
-        if scope in scopes
-    )
-    yield Figure(
-        key="composite",
-        title="Which composite correlates most with people's overall rating?",
-        caption=(
-            f"Pearson correlation with {analysis.options.overall}, {where}, with "
-            f"{analysis.options.level:.0%} intervals, queries resampled. Filled: learned weights, "
-            "on queries that they were not learned from. Open: equal weights, and single "
-            "constructs."
-        ),
-        drawings=tuple(
-            _draw_composite(of, records, f"composite-{number}")
-            for number, ((of, _), records) in enumerate(panels.items())
-        ),
-        data=to_frame(e for records in panels.values() for e in records),
-    )
+    return [(of, records) for (of, _), records in panels.items()]
 
 
-def _draw_composite(of: str, records: list[Estimate], key: str) -> Drawing:
+def _draw_composite(_analysis: Analysis, of: str, records: list[Estimate], key: str) -> Drawing:
     learned = [e.params["composite"] == LEARNED for e in records]
     return forest(
         key,
@@ -153,3 +133,24 @@ def _draw_composite(of: str, records: list[Estimate], key: str) -> Drawing:
         ],
         ForestStyle("correlation with the overall rating", width=2.9, row=0.24, form=correlation),
     )
+
+
+def _where(analysis: Analysis, panels: Panels) -> str:
+    scopes = {e.scope for _, records in panels for e in records}
+    where = " or ".join(words for scope, words in SCOPES.items() if scope in scopes)
+    return (
+        f"{where}, with {analysis.options.level:.0%} intervals, queries resampled. Filled: learned "
+        "weights, on queries that they were not learned from. Open: equal weights, and single "
+        "constructs."
+    )
+
+
+composite_correlations = FigureOf(
+    "composite",
+    "Which composite correlates most with people's overall rating?",
+    "Pearson correlation with {overall}, ",
+    _composites,
+    _draw_composite,
+    "composite",
+    note=_where,
+)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations, islice
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, points
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    Line,
+    TableOf,
+    TableRow,
+    coefficient,
+    formatted,
+    human_scale,
+    in_points,
+    in_words,
+    param_in_points,
+    scorer_scale,
+    spread,
+)
 from analysis.topics.correction import composite, estimates, figures, unseen_failures
-from analysis.topics.correction.figures import beside, means_of, spoken_of
+from analysis.topics.correction.figures import means_of, spoken_of
 
 #: Constructs and composites of which sentences are made; the tables have the others.
 CONSTRUCTS_SUMMARIZED, COMPOSITES_SUMMARIZED = 3, 2
@@ -145,136 +160,106 @@ PAIRS_SHOWN = 28
 SYSTEMS_SHOWN = 30
 
 
-def corrected_means(analysis: Analysis) -> Iterator[Table]:
-    """Judge, people and corrected mean by construct, scorer and system."""
-    built, headings = TableBuilder(), analysis.headings
-    means: list[Estimate] = []
+def _means(analysis: Analysis) -> Iterator[TableRow]:
     for construct in analysis.context.whole:
-        scale = analysis.context.human_scale(construct)
         for scorer in spoken_of(analysis, construct):
-            judge_scale = analysis.scores.scale(construct, scorer)
             for e in means_of(analysis, construct, scorer)[: SYSTEMS_SHOWN + 1]:
-                means.append(e)
-                judge = e.params["judge_mean"]
-                lam = e.params["lambda"]
-                built.add(
-                    construct,
-                    scorer,
-                    e.systems[0] if e.systems else "all responses",
-                    points(judge, judge_scale, 1) if isinstance(judge, float) else "",
-                    built.points(beside(analysis, "weighted_human_mean", e), scale),
-                    built.points(e, scale),
-                    f"{lam:.2f}" if e.defined and isinstance(lam, float) else "",
-                    f"{e.n_responses:,} of {e.params['pool']:,}",
-                    built.number(beside(analysis, "labels_saved", e), ",.0f"),
-                    built.number(beside(analysis, "labels_needed", e), ",.0f"),
-                )
-    yield built.table(
-        "corrected-means",
-        "Means, corrected by ratings",
-        f"Judge's mean: of all its scores. {headings['weighted_human_mean']}: of the rated "
-        "responses, weighted by 1 over the probability of having been drawn. "
-        f"{headings['ppi_mean']}: people's mean plus lambda times (the judge's mean over all "
-        "responses minus its mean over the rated ones), with queries left out in turn for the "
-        "interval, whose target is the mean over queries like these, rated by these raters. "
-        f"{headings['labels_saved']}: further rated responses that people's mean alone would need "
-        f"for an interval as narrow. {headings['labels_needed']}: rated responses for an interval "
-        f"that reaches {_wanted(analysis)} to each side.{unseen_failures.stated(means)}",
-        ("Construct", "Scorer", "System", "Judge's mean", headings["weighted_human_mean"],
-         headings["ppi_mean"], "Lambda", "Rated", headings["labels_saved"],
-         headings["labels_needed"]),
-        heads=3,
-    )  # fmt: skip
+                yield TableRow.of(analysis, e, "scope", "scorers", "systems")
 
 
-def _wanted(analysis: Analysis) -> str:
+def _lambda(row: TableRow) -> str:
+    value = row.estimate.params["lambda"]
+    return f"{value:.2f}" if row.estimate.defined and isinstance(value, float) else ""
+
+
+def _wanted(analysis: Analysis, rows: Line) -> str:
     target = analysis.options.target_width
-    return "5% of the scale" if target is None else f"{target:g} points"
+    width = "5% of the scale" if target is None else f"{target:g} points"
+    return f" {width} to each side.{unseen_failures.stated([row.estimate for row in rows])}"
 
 
-def corrected_differences(analysis: Analysis) -> Iterator[Table]:
-    """Corrected differences of all pairs by construct, a table a scorer."""
-    by_scorer: dict[str, list[Estimate]] = {}
-    for construct in analysis.context.whole:
-        for scorer in spoken_of(analysis, construct):
-            by_scorer.setdefault(scorer, []).extend(
-                e
-                for e in analysis.estimates.select("ppi_difference", construct=construct)
-                if e.scorers[0] == scorer and e.systems
-            )
-    for number, (scorer, records) in enumerate(by_scorer.items()):
-        pairs = list(dict.fromkeys(e.systems for e in records))
-        constructs = list(dict.fromkeys(e.constructs[0] for e in records))
-        if not 0 < len(pairs) <= PAIRS_SHOWN:
-            continue
-        by_pair = {(e.constructs[0], e.systems): e for e in records}
-        built = TableBuilder()
-        for pair in pairs:
-            built.add(" minus ".join(pair), *(_cell(analysis, built, by_pair, c, pair)
-                                              for c in constructs))  # fmt: skip
-        yield built.table(
-            f"corrected-differences-{number + 1}",
-            f"Differences between systems, corrected by ratings: {scorer}",
-            f"{analysis.headings['ppi_difference']}: corrected mean of the first system minus "
-            "that of the second, with an interval for this pair alone; below it the difference of "
-            "the judge's means.",
-            ("Pair", *constructs),
-        )
+corrected_means = TableOf(
+    "corrected-means",
+    "Means, corrected by ratings",
+    "Judge's mean: of all its scores. {weighted_human_mean}: of the rated responses, weighted by 1 "
+    "over the probability of having been drawn. {ppi_mean}: people's mean plus lambda times (the "
+    "judge's mean over all responses minus its mean over the rated ones), with queries left out in "
+    "turn for the interval, whose target is the mean over queries like these, rated by these "
+    "raters. {labels_saved}: further rated responses that people's mean alone would need for an "
+    "interval as narrow. {labels_needed}: rated responses for an interval that reaches",
+    _means,
+    ("construct", "scorer", "system", param_in_points("judge_mean", "Judge's mean"),
+     in_points("weighted_human_mean"), in_points("ppi_mean"), in_words("Lambda", _lambda),
+     in_words("Rated", "{e.n_responses:,} of {e.params[pool]:,}"),
+     formatted("labels_saved", ",.0f"), formatted("labels_needed", ",.0f")),
+    heads=3,
+    note=_wanted,
+)  # fmt: skip
 
 
-def _cell(
-    analysis: Analysis,
-    built: TableBuilder,
-    by_pair: dict[tuple[str, tuple[str, ...]], Estimate],
-    construct: str,
-    pair: tuple[str, ...],
-) -> Cell:
-    e = by_pair.get((construct, pair))
-    if e is None:
-        return Cell("")
-    cell = built.points(e, analysis.context.human_scale(construct))
-    judge = e.params["judge_difference"]
-    judge_scale = analysis.scores.scale(construct, e.scorers[0])
-    judge_difference = f"judge {points(judge, judge_scale, 1)}" if isinstance(judge, float) else ""
-    return Cell(
-        cell.text, cell.interval, cell.mark, (judge_difference,) if judge_difference else ()
+def _spoken(analysis: Analysis) -> dict[tuple[str, str], None]:
+    """Constructs with the scorers whose corrected means are shown."""
+    return dict.fromkeys(
+        (construct, scorer)
+        for construct in analysis.context.whole
+        for scorer in spoken_of(analysis, construct)
     )
 
 
-def composite_table(analysis: Analysis) -> Iterator[Table]:
-    """Learned weights, and what they gain over equal weights and single constructs."""
-    built, select = TableBuilder(), analysis.estimates.select
-    r, gain = (
-        analysis.headings[name]
-        for name in ("composite_correlation", "composite_correlation_difference")
+def _pairs(analysis: Analysis) -> Iterator[TableRow]:
+    spoken = _spoken(analysis)
+    for e in analysis.estimates.select("ppi_difference"):
+        if e.systems and (e.constructs[0], e.scorers[0]) in spoken:
+            yield TableRow.of(analysis, e)
+
+
+def _difference(row: TableRow, built: TableBuilder) -> Cell:
+    judge = row.estimate.params["judge_difference"]
+    words = f"judge {points(judge, scorer_scale(row), 1)}" if isinstance(judge, float) else ""
+    cell = built.points(row.estimate, human_scale(row))
+    return replace(cell, parts=(words,) if words else ())
+
+
+corrected_differences = TableOf(
+    "corrected-differences",
+    "Differences between systems, corrected by ratings: {part}",
+    "{ppi_difference}: corrected mean of the first system minus that of the second, with an "
+    "interval for this pair alone; below it the difference of the judge's means.",
+    _pairs,
+    ("pair", spread(Column("", _difference))),
+    heads=1,
+    most=PAIRS_SHOWN,
+    per=lambda analysis: dict.fromkeys(scorer for _, scorer in _spoken(analysis)),
+    part=lambda row: row.scorer,
+)  # fmt: skip
+
+
+def _composite(statistic: str, name: str, **where: str) -> Callable[[TableRow], Estimate | None]:
+    """An estimate of the composite of a row, whose name is the param or the field `name`."""
+    return lambda row: row.first(
+        statistic, **where, **{name: str(row.estimate.params["composite"])}
     )
-    for e in select("composite_correlation", scope="within_query"):
-        of, name = str(e.params["of"]), str(e.params["composite"])
-        weight = next(
-            (w for w in select("composite_weight", of=of) if w.constructs[0] == name), None
-        )
-        pooled = select("composite_correlation", scope="pooled", of=of, composite=name)
-        gains = select("composite_correlation_difference", scope="within_query", of=of, minus=name)
-        built.add(
-            of,
-            name,
-            built.number(weight, ".2f"),
-            built.r(e),
-            built.r(gains[0] if gains else None),
-            built.r(pooled[0] if pooled else None),
-        )
-    overall = analysis.options.overall
-    yield built.table(
-        "composite",
-        f"Composite of the constructs against the overall rating, {overall}",
-        "Weights by least squares, none below 0, in points of the overall rating for the width of "
-        "a construct's scale (for a point where a scale is undeclared). Correlations with people's "
-        f"overall rating; with learned weights on queries that they were not learned from. {gain}: "
-        "learned weights minus this one, within a query.",
-        ("Scores of", "Composite", analysis.headings["composite_weight"], f"{r} within a query",
-         f"{gain} within a query", f"{r}, pooled"),
-        heads=2,
-    )  # fmt: skip
+
+
+composite_table = TableOf(
+    "composite",
+    "Composite of the constructs against the overall rating, {overall}",
+    "Weights by least squares, none below 0, in points of the overall rating for the width of "
+    "a construct's scale (for a point where a scale is undeclared). Correlations with people's "
+    "overall rating; with learned weights on queries that they were not learned from. "
+    "{composite_correlation_difference}: learned weights minus this one, within a query.",
+    lambda analysis: (
+        TableRow(analysis, {"of": e.params["of"]}, e)
+        for e in analysis.estimates.select("composite_correlation", scope="within_query")
+    ),
+    (in_words("Scores of", "{e.params[of]}"), in_words("Composite", "{e.params[composite]}"),
+     formatted(_composite("composite_weight", "construct"), ".2f", "{composite_weight}"),
+     coefficient("composite_correlation", "{composite_correlation} within a query"),
+     coefficient(_composite("composite_correlation_difference", "minus", scope="within_query"),
+                 "{composite_correlation_difference} within a query"),
+     coefficient(_composite("composite_correlation", "composite", scope="pooled"),
+                 "{composite_correlation}, pooled")),
+)  # fmt: skip
 
 
 SECTION = Section(

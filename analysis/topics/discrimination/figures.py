@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.figure_of import FigureOf, Panels, estimates_in
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import digits, points, with_minus
 from analysis.render.labels import distinct_labels, shortened
@@ -34,52 +36,38 @@ def name_of(analysis: Analysis, estimate: Estimate) -> str:
     return f"{scorer} (the rater)" if kind == "human" else scorer
 
 
-def asl_curves(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a judge, and one of people's by_construct scores; a curve a construct."""
+def drawn(analysis: Analysis, names: Iterable[str]) -> list[str]:
+    """Of these names the first judges, or metrics where there is no judge, and people."""
+    by_kind: dict[str, list[str]] = {"judge": [], "metric": [], "people": []}
+    for name in dict.fromkeys(names):
+        kind = str(analysis.scorer_kinds.get(name))
+        by_kind[kind if kind in by_kind else "people"].append(name)
+    return [*(by_kind["judge"] or by_kind["metric"])[:JUDGES_DRAWN], *by_kind["people"]]
+
+
+def _curves(analysis: Analysis) -> list[tuple[str, list[tuple[str, list[Estimate]]]]]:
+    """Scorers, with the defined p of each construct."""
     by_name: dict[str, dict[str, list[Estimate]]] = {}
     for e in analysis.estimates.select("randomized_tukey_hsd_p"):
         if e.defined:
             by_construct = by_name.setdefault(name_of(analysis, e), {})
             by_construct.setdefault(e.constructs[0], []).append(e)
-    kinds = analysis.scorer_kinds
-    judges = [name for name in by_name if kinds.get(name) == "judge"]
-    metrics = [name for name in by_name if kinds.get(name) == "metric"]
-    people = [name for name in by_name if kinds.get(name) not in {"judge", "metric"}]
-    drawn = [*(judges or metrics)[:JUDGES_DRAWN], *people]
-    # A single pair makes no curve.
-    curves_of = {
-        name: dict(list(by_name[name].items())[: len(_LINES)])
-        for name in drawn
+    return [
+        (name, list(by_name[name].items()))
+        for name in drawn(analysis, by_name)
+        # A single pair makes no curve.
         if any(len(pairs) > 2 for pairs in by_name[name].values())
-    }
-    if not curves_of:
-        return
-    more = any(len(by_name[name]) > len(_LINES) for name in curves_of)
-    yield Figure(
-        key="asl-curves",
-        title="How many pairs of systems differ significantly?",
-        caption=(
-            "p of every pair of systems by the randomized Tukey HSD test, the largest first. A "
-            "curve that falls early has more significant differences; below the dashed line, p < "
-            ".05. People's scores rest on the responses that they rated."
-            + (f" The first {len(_LINES)} constructs are drawn." if more else "")
-        ),
-        drawings=tuple(
-            _draw(analysis.headings["randomized_tukey_hsd_p"], name, curves, f"asl-{number}")
-            for number, (name, curves) in enumerate(curves_of.items())
-        ),
-        data=to_frame(
-            e for curves in curves_of.values() for pairs in curves.values() for e in pairs
-        ),
-    )
+    ]
 
 
-def _draw(label: str, name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
+def _draw(
+    analysis: Analysis, name: str, curves: list[tuple[str, list[Estimate]]], key: str
+) -> Drawing:
     with canvas(2.9, 2.7) as (figure, axes):
         axes.axhline(0.05, color=MUTED, linewidth=0.8, dashes=(4, 2))
         counts = []
         longest = 1
-        for (construct, pairs), (color, line, mark) in zip(curves.items(), _LINES, strict=False):
+        for (construct, pairs), (color, line, mark) in zip(curves, _LINES, strict=False):
             p = np.sort([e.value for e in pairs])[::-1]
             longest = max(longest, p.size)
             axes.plot(
@@ -93,12 +81,31 @@ def _draw(label: str, name: str, curves: dict[str, list[Estimate]], key: str) ->
         axes.set_yticks([0, 0.05, 0.5, 1], ["0", ".05", ".5", "1"])
         axes.locator_params(axis="x", integer=True)
         axes.set_xlabel("pairs of systems, largest p first")
-        axes.set_ylabel(label)
+        axes.set_ylabel(analysis.headings["randomized_tukey_hsd_p"])
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=7, handlelength=3.2, loc="upper right")
         head(figure, name)
         return as_svg(figure, key, f"p of all pairs of systems, {name}", "; ".join(counts))
+
+
+def _more(_analysis: Analysis, panels: Panels) -> str:
+    more = any(len(curves) > len(_LINES) for _, curves in panels)
+    return f" The first {len(_LINES)} constructs are drawn." if more else ""
+
+
+asl_curves = FigureOf(
+    "asl-curves",
+    "How many pairs of systems differ significantly?",
+    "p of every pair of systems by the randomized Tukey HSD test, the largest first. A "
+    "curve that falls early has more significant differences; below the dashed line, p < "
+    ".05. People's scores rest on the responses that they rated.",
+    _curves,
+    _draw,
+    "asl",
+    note=_more,
+    data=lambda _, panels: estimates_in([curves[: len(_LINES)] for _, curves in panels]),
+)
 
 
 #: Pairs of systems in one panel; of more are in the tables and in estimates.csv only.
@@ -108,12 +115,10 @@ PAIRS_DRAWN = 15
 NAME_ROOM = 12
 
 
-def system_differences(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct: the first judge's differences, with people's where they compare."""
-    panels = []
+def _of_systems(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
+    """Constructs, pairs of systems, the first judge's differences, and people's if comparable."""
     for construct, data in analysis.context.whole.items():
-        judges = data.judges
-        judge = next(iter(judges or data.scorers), None)
+        judge = next(iter(data.judges or data.scorers), None)
         records = [
             e
             for e in analysis.estimates.select("system_difference", construct=construct)
@@ -125,27 +130,7 @@ def system_differences(analysis: Analysis) -> Iterator[Figure]:
             people = []
         pairs = list(dict.fromkeys(e.systems for e in judge_records or people))
         if 0 < len(pairs) <= PAIRS_DRAWN:
-            panels.append((construct, pairs, judge_records, people))
-    if not panels:
-        return
-    drawn = [e for _, _, judge_records, people in panels for e in (*judge_records, *people)]
-    names = list(dict.fromkeys(name_of(analysis, e) for e in drawn))
-    yield Figure(
-        key="system-differences",
-        title="How far do systems differ, by the judge and by people?",
-        caption=(
-            f"Mean of the first system minus that of the second, in points ({', '.join(names)}). "
-            "Filled: the judge on all its scores; open squares: people on what they rated. Bars: "
-            f"{analysis.options.level:.0%} simultaneous intervals for all pairs of a panel, "
-            "queries resampled. Where a bar does not reach the line the two systems differ "
-            "significantly."
-        ),
-        drawings=tuple(
-            _draw_differences(analysis, *panel, f"system-differences-{number}")
-            for number, panel in enumerate(panels)
-        ),
-        data=to_frame(drawn),
-    )
+            yield construct, pairs, judge_records, people
 
 
 def _draw_differences(
@@ -191,3 +176,24 @@ def _draw_differences(
             form=lambda value: f"{value:.{decimals}f}",
         ),
     )
+
+
+def _whose(analysis: Analysis, panels: Panels) -> str:
+    names = dict.fromkeys(name_of(analysis, e) for e in estimates_in(panels))
+    return (
+        f" ({', '.join(names)}). Filled: the judge on all its scores; open squares: people on what "
+        f"they rated. Bars: {analysis.options.level:.0%} simultaneous intervals for all pairs of a "
+        "panel, queries resampled. Where a bar does not reach the line the two systems differ "
+        "significantly."
+    )
+
+
+system_differences = FigureOf(
+    "system-differences",
+    "How far do systems differ, by the judge and by people?",
+    "Mean of the first system minus that of the second, in points",
+    _of_systems,
+    _draw_differences,
+    "system-differences",
+    note=_whose,
+)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-
-import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
@@ -38,15 +35,13 @@ def published_power(analysis: Analysis) -> Iterator[Table]:
     for metric, power in published("table3_ragchecker_dp").items():
         built.add(f"RAGChecker {metric}", "3", f"{power:.2f}", "", "")
         records.append({"table": 3, "metric": f"RAGChecker {metric}", "power": power})
-    yield _with_data(
-        built.table(
-            "published-power",
-            "Published: pairs of systems that differ significantly",
-            f"{heading} in the CCRS paper ({SOURCE}, {RESPONSES:,} responses a system), and that "
-            "of the first judge here.",
-            ("Metric", "Table", f"{heading}, paper", "Pairs, paper", f"{heading}, here"),
-        ),
-        records,
+    yield built.table(
+        "published-power",
+        "Published: pairs of systems that differ significantly",
+        f"{heading} in the CCRS paper ({SOURCE}, {RESPONSES:,} responses a system), and that "
+        "of the first judge here.",
+        ("Metric", "Table", f"{heading}, paper", "Pairs, paper", f"{heading}, here"),
+        records=records,
     )
 
 
@@ -74,25 +69,19 @@ def published_differences(analysis: Analysis) -> Iterator[Table]:
                 p_value(test.value) if test is not None and test.defined else "",
             )
             records.append({"construct": construct, "pair": pair, **figures})
-    difference_heading = analysis.headings["system_difference"]
-    p_heading = analysis.headings["randomized_tukey_hsd_p"]
-    yield _with_data(
-        built.table(
-            "published-differences",
-            "Published: differences between systems",
-            f"Tables 20 to 24 of the CCRS paper ({SOURCE}), in points on 0 to 100, by a randomized "
-            "Tukey HSD test; next to them those of the first judge here.",
-            (
-                "Construct",
-                "Pair",
-                f"{difference_heading}, paper",
-                f"{p_heading}, paper",
-                f"{difference_heading}, here",
-                f"{p_heading}, here",
-            ),
-            heads=2,
-        ),
-        records,
+    columns = [
+        f"{analysis.headings[name]}, {where}"
+        for where in ("paper", "here")
+        for name in ("system_difference", "randomized_tukey_hsd_p")
+    ]
+    yield built.table(
+        "published-differences",
+        "Published: differences between systems",
+        f"Tables 20 to 24 of the CCRS paper ({SOURCE}), in points on 0 to 100, by a randomized "
+        "Tukey HSD test; next to them those of the first judge here.",
+        ("Construct", "Pair", *columns),
+        heads=2,
+        records=records,
     )
 
 
@@ -100,7 +89,7 @@ def published_others(analysis: Analysis) -> Iterator[Table]:
     """What has no counterpart here: hypotheses H1 to H3, and figures of the RAGChecker metrics."""
     if not analysis.options.published:
         return
-    built, records = TableBuilder(), []
+    built = TableBuilder()
     rows = [
         *(("Hypotheses, Holm-adjusted", name, _text(value, ".4f"))
           for name, value in published("hypotheses").items()),
@@ -113,16 +102,13 @@ def published_others(analysis: Analysis) -> Iterator[Table]:
     ]  # fmt: skip
     for row in rows:
         built.add(*row)
-        records.append(dict(zip(("what", "of", "value"), row, strict=True)))
-    yield _with_data(
-        built.table(
-            "published-others",
-            "Published: hypotheses, and figures of the RAGChecker metrics",
-            f"The CCRS paper, {SOURCE}.",
-            ("What", "Of", "Value"),
-            heads=2,
-        ),
-        records,
+    yield built.table(
+        "published-others",
+        "Published: hypotheses, and figures of the RAGChecker metrics",
+        f"The CCRS paper, {SOURCE}.",
+        ("What", "Of", "Value"),
+        heads=2,
+        records=(dict(zip(("what", "of", "value"), row, strict=True)) for row in rows),
     )
 
 
@@ -142,7 +128,3 @@ def _first_judge_estimates(
 
 def _text(value: object, form: str) -> str:
     return format(value, form) if isinstance(value, float) else str(value)
-
-
-def _with_data(table: Table, records: list[dict[str, object]]) -> Table:
-    return replace(table, data=pd.DataFrame(records))

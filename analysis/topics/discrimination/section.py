@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,21 @@ from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import counted, listed, p_value
-from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.table_of import TableOf, TableRow, each, formatted, in_words, param
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    Line,
+    TableOf,
+    TableRow,
+    each,
+    formatted,
+    in_points,
+    in_words,
+    param,
+    scorer_scale,
+    spread,
+)
 from analysis.topics.discrimination import (
     estimates,
     figures,
@@ -26,7 +38,6 @@ from analysis.topics.discrimination import (
 from analysis.topics.discrimination.figures import name_of
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import ADJUSTED
-from study.base.scales import Scale
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SUMMARIZED, _HYPOTHESES_SUMMARIZED = 2, 4
@@ -96,7 +107,7 @@ def _people_differences(analysis: Analysis) -> list[Estimate]:
         for e in analysis.estimates.select("system_difference", on="rated")
         if e.defined
         and (e.n_raters or analysis.scorer_kinds.get(e.scorers[0]) == "adjudicated")
-        and not ADJUSTED.items() <= e.params.items()
+        and not _is_adjusted(e)
     ]
 
 
@@ -161,114 +172,88 @@ ADJUSTED_WORDS = (
 PAIRS_SHOWN = 28
 
 
-def power(analysis: Analysis) -> Iterator[Table]:
-    """Discriminative power by construct and scorer, as in the paper's table 2."""
-    built = TableBuilder()
-    heading = analysis.headings["discriminative_power"]
-    records = analysis.estimates.select("discriminative_power")
-    leading, again = _leading(analysis, records)
-    for e in leading:
-        on_rated = again.get((e.constructs[0], e.scorers[0]))
-        built.add(
-            e.constructs[0],
-            name_of(analysis, e),
-            built.number(e, ".2f"),
-            f"{e.params['significant']} of {e.params['pairs']}" if e.defined else "",
-            f"{e.n_queries:,}",
-            built.number(on_rated, ".2f"),
-        )
-    yield built.table(
-        "discriminative-power",
-        "Pairs of systems that differ significantly",
-        f"{heading}: share of the pairs of systems with p < .05 by a randomized Tukey "
-        "HSD test (queries' scores permuted across systems, all pairs at once). With more "
-        "queries more pairs differ significantly, so a judge's power is also given on the "
-        "responses that people rated.",
-        ("Construct", "Scorer", heading, "Pairs", "Queries", f"{heading}, rated responses"),
-        heads=2,
-    )
-
-
-def _leading(
-    analysis: Analysis, records: list[Estimate]
-) -> tuple[list[Estimate], dict[tuple[str, str], Estimate]]:
-    """Records of all responses and of people; and those of judges on rated responses alone."""
-    leading, again = [], {}
-    for e in records:
-        judged = analysis.scorer_kinds.get(e.scorers[0]) in {"judge", "metric"}
-        if judged and e.params["on"] == "rated":
-            again[e.constructs[0], e.scorers[0]] = e
-        else:
-            leading.append(e)
-    return leading, again
-
-
-def differences(analysis: Analysis) -> Iterator[Table]:
-    """Every pair of systems by construct, a table a scorer, as in the paper's tables 20 to 24."""
-    by_scorer: dict[str, list[Estimate]] = {}
-    for e in analysis.estimates.select("system_difference"):
-        by_scorer.setdefault(name_of(analysis, e), []).append(e)
-    tests = {
-        (name_of(analysis, e), e.constructs, e.systems): e
-        for e in analysis.estimates.select("randomized_tukey_hsd_p")
-    }
-    kinds = analysis.scorer_kinds
-    judges = [name for name in by_scorer if kinds.get(name) == "judge"][:JUDGES_DRAWN]
-    people = [name for name in by_scorer if kinds.get(name) not in {"judge", "metric"}]
-    metrics = [name for name in by_scorer if kinds.get(name) == "metric"]
-    for number, name in enumerate([*(judges or metrics[:JUDGES_DRAWN]), *people]):
-        by_pair = {(e.constructs[0], e.systems): e for e in by_scorer[name]}
-        pairs = list(dict.fromkeys(e.systems for e in by_scorer[name]))
-        constructs = list(dict.fromkeys(e.constructs[0] for e in by_scorer[name]))
-        if len(pairs) > PAIRS_SHOWN:
-            continue
-        built = TableBuilder()
-        for pair in pairs:
-            cells = []
-            for construct in constructs:
-                difference, test = (
-                    by_pair.get((construct, pair)),
-                    tests.get((name, (construct,), pair)),
-                )
-                if difference is None or test is None:
-                    cells.append(Cell(""))
-                    continue
-                scale = analysis.scores.scale(construct, difference.scorers[0])
-                cells.append(_cell(built, difference, test, scale))
-            built.add(" minus ".join(pair), *cells)
-        adjusted = dict.fromkeys(
-            e.constructs[0] for e in by_scorer[name] if ADJUSTED.items() <= e.params.items()
-        )
-        yield built.table(
-            f"system-differences-{number + 1}",
-            f"Differences between systems: {name}",
-            f"{analysis.headings['system_difference']}: mean of the first system minus that of "
-            "the second on the queries that both have scores on, in points; brackets: "
-            "simultaneous intervals for all pairs of a construct. "
-            f"{analysis.headings['randomized_tukey_hsd_p']}: randomized Tukey HSD, two-sided, "
-            "also simultaneous for all pairs."
-            + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
-            ("Pair", *constructs),
-        )
-
-
-def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scale | None) -> Cell:
-    cell = built.points(difference, scale)
-    built.used.append(test)
-    return replace(cell, parts=(p_value(test.value),) if test.defined else ())
-
-
 def _name(row: TableRow) -> str:
     return name_of(row.analysis, row.estimate)
 
 
+def _judged(row: TableRow) -> bool:
+    return row.analysis.scorer_kinds.get(row.scorer) in {"judge", "metric"}
+
+
+def _leading(analysis: Analysis) -> Iterator[TableRow]:
+    """All but judges and metrics on the responses that people rated."""
+    for row in each("discriminative_power")(analysis):
+        if not _judged(row) or row.estimate.params["on"] != "rated":
+            yield row
+
+
+def _again(row: TableRow) -> Estimate | None:
+    return row.first("discriminative_power", on="rated") if _judged(row) else None
+
+
+def _significant(row: TableRow) -> str:
+    e = row.estimate
+    return f"{e.params['significant']} of {e.params['pairs']}" if e.defined else ""
+
+
+power = TableOf(
+    "discriminative-power",
+    "Pairs of systems that differ significantly",
+    "{discriminative_power}: share of the pairs of systems with p < .05 by a randomized Tukey "
+    "HSD test (queries' scores permuted across systems, all pairs at once). With more "
+    "queries more pairs differ significantly, so a judge's power is also given on the "
+    "responses that people rated.",
+    _leading,
+    ("construct", in_words("Scorer", _name), formatted("discriminative_power", ".2f"),
+     in_words("Pairs", _significant), "queries",
+     formatted(_again, ".2f", "{discriminative_power}, rated responses")),
+)  # fmt: skip
+
+
+def _of_other_raters(_analysis: Analysis, rows: Line) -> str:
+    """Where people's figures are adjusted."""
+    return _adjusted_on([e for row in rows if _is_adjusted(e := row.estimate)])
+
+
+def _is_adjusted(e: Estimate) -> bool:
+    return ADJUSTED.items() <= e.params.items()
+
+
+def _adjusted_on(adjusted: Sequence[Estimate]) -> str:
+    where = listed(list(dict.fromkeys(e.constructs[0] for e in adjusted)))
+    return f" {ADJUSTED_WORDS.format(where=where)}" if adjusted else ""
+
+
+def _difference(row: TableRow, built: TableBuilder) -> Cell:
+    test = row.first("randomized_tukey_hsd_p")
+    if test is None:
+        return Cell("")
+    cell = built.points(row.estimate, scorer_scale(row))
+    built.used.append(test)
+    return replace(cell, parts=(p_value(test.value),) if test.defined else ())
+
+
+differences = TableOf(
+    "system-differences",
+    "Differences between systems: {part}",
+    "{system_difference}: mean of the first system minus that of the second on the queries that "
+    "both have scores on, in points; brackets: simultaneous intervals for all pairs of a "
+    "construct. {randomized_tukey_hsd_p}: randomized Tukey HSD, two-sided, also simultaneous for "
+    "all pairs.",
+    each("system_difference", "scorers", "systems", "on"),
+    ("pair", spread(Column("", _difference))),
+    heads=1,
+    note=_of_other_raters,
+    most=PAIRS_SHOWN,
+    per=lambda analysis: figures.drawn(
+        analysis, (name_of(analysis, e) for e in analysis.estimates.select("system_difference"))
+    ),
+    part=_name,
+)  # fmt: skip
+
+
 def _claims(row: TableRow) -> str:
     return "all of it" if row.estimate.params["aggregation"] == "maximum" else "some of it"
-
-
-def _adjusted(row: TableRow) -> str:
-    holm = row.estimate.params["holm"]
-    return f"{holm:.4f}" if row.estimate.defined and isinstance(holm, float) else ""
 
 
 declared_hypotheses = TableOf(
@@ -281,51 +266,54 @@ declared_hypotheses = TableOf(
     (param("hypothesis", "Hypothesis"), in_words("Scorer", _name), param("direction", "Direction"),
      in_words("Constructs", lambda row: ", ".join(row.estimate.constructs)),
      in_words("Claims", _claims), formatted("hypothesis_p", ".4f"),
-     in_words("{hypothesis_p}, adjusted", _adjusted)),
+     param("holm", "{hypothesis_p}, adjusted", ".4f")),
 )  # fmt: skip
 
 
-def systems(analysis: Analysis) -> Iterator[Table]:
-    """Means by system of judge and people, with the bias on common responses."""
-    built, first = TableBuilder(), analysis.estimates.first
+def _each_scorer(analysis: Analysis) -> Iterator[TableRow]:
     for construct, data in analysis.context.whole.items():
-        for system in data.systems:
-            scope = f"system:{system}"
-            whose = _whose_mean(data)
-            people = first("mean", construct=construct, scope=scope, **whose) if whose else None
-            for scorer in data.scorers:
-                where = {"construct": construct, "scorer": scorer, "scope": scope}
-                scale = analysis.scores.scale(construct, scorer)
-                built.add(
-                    construct,
-                    system,
-                    scorer,
-                    built.points(first("mean", **where), scale),
-                    built.points(people, analysis.context.human_scale(construct)),
-                    built.points(first("bias", **where), scale),
-                    built.r(first("pearson", **where)),
-                )
-    adjusted = dict.fromkeys(
-        e.constructs[0] for e in analysis.estimates.select("mean", of=MEAN_OF_RATERS, **ADJUSTED)
+        for system, scorer in product(data.systems, data.scorers):
+            where = {"construct": construct, "scorer": scorer, "scope": f"system:{system}"}
+            yield TableRow(analysis, where)
+
+
+def _people(reference: str) -> Column:
+    """The mean of the reference, if it is of this kind."""
+
+    def mean(row: TableRow) -> Estimate | None:
+        whose = _whose_mean(row.analysis.context.whole[row.construct])
+        if whose is None or row.analysis.options.reference != reference:
+            return None
+        where = {"construct": row.construct, "scope": row.where["scope"], **whose}
+        return row.analysis.estimates.first("mean", **where)
+
+    return in_points(
+        mean, "{mean}, adjudicated" if reference == "adjudicated" else "{mean} of people"
     )
-    adjudicated = analysis.options.reference == "adjudicated"
-    headings, mean = analysis.headings, analysis.headings["mean"]
-    yield built.table(
-        "systems",
-        "Systems",
-        "Mean score on all responses of a system that have one."
-        + (
-            " The scorer's and the reference's means may rest on different responses, bias and r "
-            f"on those with both. The reference is {analysis.reference_words}."
-            if any(not data.reference_missing for data in analysis.context.whole.values())
-            else ""
-        )
-        + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
-        ("Construct", "System", "Scorer", f"{mean} of the scorer",
-         f"{mean}, adjudicated" if adjudicated else f"{mean} of people",
-         headings["bias"], headings["pearson"]),
-        heads=3,
-    )  # fmt: skip
+
+
+def _on_which(analysis: Analysis, _rows: Line) -> str:
+    means = analysis.estimates.select("mean", of=MEAN_OF_RATERS, **ADJUSTED)
+    compared = any(not data.reference_missing for data in analysis.context.whole.values())
+    reference = (
+        " The scorer's and the reference's means may rest on different responses, bias and r "
+        f"on those with both. The reference is {analysis.reference_words}."
+    )
+    return (reference if compared else "") + _adjusted_on(means)
+
+
+systems = TableOf(
+    "systems",
+    "Systems",
+    "Mean score on all responses of a system that have one.",
+    _each_scorer,
+    ("construct", in_words("System", lambda row: row.where["scope"].removeprefix("system:")),
+     "scorer", in_points("mean", "{mean} of the scorer", scorer_scale),
+     _people("mean_of_raters"), _people("adjudicated"), in_points("bias", scale=scorer_scale),
+     "pearson"),
+    heads=3,
+    note=_on_which,
+)  # fmt: skip
 
 
 def _whose_mean(data: ConstructData) -> dict[str, str] | None:

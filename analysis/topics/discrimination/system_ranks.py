@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table_of import Line, TableOf, TableRow, each, formatted, spread
 from analysis.statistics.discrimination.ranks import ranks_of_differences
 from analysis.topics.discrimination.figures import name_of
 
@@ -74,29 +74,32 @@ def _ranked(pairs: list[Estimate]) -> Iterator[Estimate]:
         )
 
 
-def ranks_of_systems(analysis: Analysis) -> Iterator[Table]:
-    """Each system's rank by people and by judges, with the places that remain possible."""
-    records = analysis.estimates.select("system_rank")
-    by_scorer: dict[str, dict[tuple[str, str], Estimate]] = {}
-    for e in records:
-        scorer_ranks = by_scorer.setdefault(name_of(analysis, e), {})
-        scorer_ranks[e.constructs[0], e.systems[0]] = e
-    kinds = analysis.scorer_kinds
-    names = sorted(by_scorer, key=lambda name: kinds.get(name) in {"judge", "metric"})
-    shown, built = names[:SCORERS_SHOWN], TableBuilder()
-    for construct, system in dict.fromkeys((e.constructs[0], e.systems[0]) for e in records):
-        places = [by_scorer[name].get((construct, system)) for name in shown]
-        if any(places):
-            cells: list[Cell] = [built.number(place, ".0f") for place in places]
-            built.add(construct, system, *cells)
-    more = f" The first {SCORERS_SHOWN} of {len(names)} scorers." if len(names) > len(shown) else ""
-    yield built.table(
-        "system-ranks",
-        "Systems in order",
-        f"{analysis.headings['system_rank']} of the system by its mean difference from the others. "
-        "Brackets: the places that remain possible, from the simultaneous intervals of all "
-        "differences of a construct and scorer, so that all true places are covered at once."
-        f"{more}",
-        ("Construct", "System", *shown),
-        heads=2,
-    )
+def _scorers(analysis: Analysis) -> list[str]:
+    """Whose ranks there are, people first."""
+    names = dict.fromkeys(name_of(analysis, e) for e in analysis.estimates.select("system_rank"))
+    return sorted(names, key=lambda name: analysis.scorer_kinds.get(name) in {"judge", "metric"})
+
+
+def _shown(analysis: Analysis) -> Iterable[TableRow]:
+    shown = _scorers(analysis)[:SCORERS_SHOWN]
+    return each("system_rank", keep=lambda e: name_of(analysis, e) in shown)(analysis)
+
+
+def _more(analysis: Analysis, _rows: Line) -> str:
+    all_scorers = len(_scorers(analysis))
+    more = f" The first {SCORERS_SHOWN} of {all_scorers} scorers."
+    return more if all_scorers > SCORERS_SHOWN else ""
+
+
+ranks_of_systems = TableOf(
+    "system-ranks",
+    "Systems in order",
+    "{system_rank} of the system by its mean difference from the others. Brackets: the places that "
+    "remain possible, from the simultaneous intervals of all differences of a construct and "
+    "scorer, so that all true places are covered at once.",
+    _shown,
+    ("construct", "system",
+     spread(formatted("system_rank", ".0f"), lambda row: name_of(row.analysis, row.estimate),
+            lambda row: row.analysis.scorer_kinds.get(row.scorer) in {"judge", "metric"})),
+    note=_more,
+)  # fmt: skip

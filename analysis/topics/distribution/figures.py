@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
+from analysis.core.estimates import Estimate
 from analysis.render.drawing import (
     ACCENT,
     INK,
@@ -22,6 +23,7 @@ from analysis.render.drawing import (
     head,
     name_rows,
 )
+from analysis.render.figure_of import FigureOf, Panels, estimates_in, if_several
 from analysis.render.formatting import percent
 from analysis.render.histogram import BARS, draw_shares, shares, value_edges
 from analysis.render.labels import distinct_labels
@@ -32,16 +34,14 @@ from analysis.render.panels import (
     Panel,
     left_out,
     panels,
-    several_scorers,
 )
 
 
 def distributions(analysis: Analysis) -> Iterator[Figure]:
     """Panels of all constructs, on the responses that people rated where there are any."""
-    several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
-        drawing, table = _draw(analysis, panel, f"distribution-{number}", several)
+        drawing, table = _draw(analysis, panel, f"distribution-{number}")
         drawings.append(drawing)
         data.append(table)
     if not drawings:
@@ -61,9 +61,7 @@ def distributions(analysis: Analysis) -> Iterator[Figure]:
     )
 
 
-def _draw(
-    analysis: Analysis, panel: Panel, key: str, several: bool
-) -> tuple[Drawing, pd.DataFrame]:
+def _draw(analysis: Analysis, panel: Panel, key: str) -> tuple[Drawing, pd.DataFrame]:
     ratings = panel.data.ratings
     rated = np.isfinite(ratings).any(axis=1)
     judged = panel.judge[rated] if rated.any() else panel.judge
@@ -74,16 +72,15 @@ def _draw(
     ends = panel.low, panel.high
     edges = value_edges(*ends, judge, human)
     judge_shares, human_shares = shares(judge, edges), shares(human, edges)
-    name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
     with canvas(WIDTH, HEIGHT * 0.8) as (figure, axes):
         draw_shares(axes, edges, ends, judge_shares, human_shares if human.size else None)
-        head(figure, analysis.scores.full_name(panel.construct), panel.scorer if several else "")
+        head(figure, analysis.scores.full_name(panel.construct), panel.named_scorer)
         notes = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
             axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",
                       color=color, size=7)  # fmt: skip
         drawing = as_svg(
-            figure, key, f"{name}: distribution of scores",
+            figure, key, f"{panel.name}: distribution of scores",
             f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(notes)}.",
         )  # fmt: skip
     table = pd.DataFrame(
@@ -118,39 +115,6 @@ SYSTEMS_DRAWN, NAME_ROOM = 16, 20
 Row = tuple[Estimate, Estimate]
 
 
-def bounds(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct and judge with at least two systems and a declared scale."""
-    panels: list[tuple[str, str, list[Row]]] = []
-    for construct, data in analysis.context.whole.items():
-        judges = data.judges
-        for scorer in judges[:JUDGES_DRAWN]:
-            rows = _rows(analysis, construct, scorer)
-            if len(rows) > 1:
-                panels.append((construct, scorer, rows[:SYSTEMS_DRAWN]))
-    if not panels:
-        return
-    several = len({scorer for _, scorer, _ in panels}) > 1
-    most = max(e.value for _, _, rows in panels for row in rows for e in row)
-    reach = min(1.0, max(0.05, 1.1 * most))
-    cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
-    full_name = analysis.scores.full_name
-    yield Figure(
-        key="bounds-by-system",
-        title="Share of each system's scores at the ends of the scale",
-        caption=(
-            "Share of a system's scores exactly at the bottom (open squares) and at the top "
-            "(filled circles) of the declared scale. Responses at one end can't be "
-            f"distinguished.{left_out(analysis)}"
-            + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
-        ),
-        drawings=tuple(
-            _draw_bounds(full_name(construct), scorer, rows, reach, f"bounds-{number}", several)
-            for number, (construct, scorer, rows) in enumerate(panels)
-        ),
-        data=to_frame(e for _, _, rows in panels for row in rows for e in row),
-    )
-
-
 def _rows(analysis: Analysis, construct: str, scorer: str) -> list[Row]:
     first = analysis.estimates.first
     rows = []
@@ -162,10 +126,23 @@ def _rows(analysis: Analysis, construct: str, scorer: str) -> list[Row]:
     return rows
 
 
+def _bounds(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
+    """Constructs and judges, rows of at least two systems, and the end of the axis."""
+    panels = [
+        (construct, scorer, rows[:SYSTEMS_DRAWN])
+        for construct, data in analysis.context.whole.items()
+        for scorer in data.judges[:JUDGES_DRAWN]
+        if len(rows := _rows(analysis, construct, scorer)) > 1
+    ]
+    most = max((e.value for e in estimates_in(panels)), default=0.0)
+    reach = min(1.0, max(0.05, 1.1 * most))
+    return ((*panel, reach) for panel in if_several(panels))
+
+
 def _draw_bounds(
-    construct: str, scorer: str, rows: list[Row], reach: float, key: str, several: bool
+    analysis: Analysis, construct: str, scorer: str, rows: list[Row], reach: float, key: str
 ) -> Drawing:
-    with canvas(WIDTH, 0.8 + 0.22 * len(rows) + 0.14 * several) as (figure, axes):
+    with canvas(WIDTH, 0.8 + 0.22 * len(rows) + 0.14 * bool(scorer)) as (figure, axes):
         place = np.arange(len(rows))[::-1]
         low, high = ([row[end].value for row in rows] for end in (0, 1))
         axes.hlines(place, 0, np.maximum(low, high), color=RULE, linewidth=0.8)
@@ -178,12 +155,31 @@ def _draw_bounds(
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         axes.set_xlabel("□ at the bottom   ● at the top", loc="right")
-        head(figure, construct, scorer if several else "")
+        head(figure, analysis.scores.full_name(construct), scorer)
         shares = "; ".join(
             f"{row[0].systems[0]} {percent(row[0].value)} and {percent(row[1].value)}"
             for row in rows
         )
-        name = f"{construct}, {scorer}" if several else construct
+        name = ", ".join(filter(None, (analysis.scores.full_name(construct), scorer)))
         return as_svg(
             figure, key, f"{name}: ends of the scale", f"At the bottom and at the top: {shares}."
         )
+
+
+def _not_drawn(analysis: Analysis, _panels: Panels) -> str:
+    cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
+    first = f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else ""
+    return f"{left_out(analysis)}{first}"
+
+
+bounds = FigureOf(
+    "bounds-by-system",
+    "Share of each system's scores at the ends of the scale",
+    "Share of a system's scores exactly at the bottom (open squares) and at the top "
+    "(filled circles) of the declared scale. Responses at one end can't be "
+    "distinguished.",
+    _bounds,
+    _draw_bounds,
+    "bounds",
+    note=_not_drawn,
+)

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 
-import pandas as pd
-
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import percent, points
 from analysis.render.section import Section
@@ -261,7 +259,7 @@ def _table(
     published_constructs = [
         key for key in constructs if _known(analysis, layout, judge, key, systems)
     ]
-    rows: list[tuple[str, str, str, str, float, float | None]] = []
+    records: list[dict[str, object]] = []
     for figure in layout.figures:
         for system in systems:
             cells: list[Cell] = []
@@ -276,7 +274,10 @@ def _table(
                     )
                 if one is not None:
                     value = one.statistics.get(figure.statistic, nan)
-                    rows.append((figure.statistic, key, judge, system, value, published_value))
+                    records.append(
+                        {"statistic": figure.statistic, "construct": key, "scorer": judge,
+                         "system": system, "value": value, "published": published_value}
+                    )  # fmt: skip
             built.add(*((headings[figure.statistic], system) if heads == 2 else (system,)), *cells)
     columns = [
         name
@@ -284,7 +285,7 @@ def _table(
         for name in ((key, f"{key}, paper") if key in published_constructs else (key,))
     ]
     more = len(analysis.scores.systems) - len(systems)
-    table = built.table(
+    return built.table(
         f"paper-{layout.key}-{number + 1}",
         f"{layout.title}, {judge}" if several else layout.title,
         f"{over} all responses of a system that have a score, as in "
@@ -294,9 +295,8 @@ def _table(
         + (f" The first {len(systems)} systems." if more else ""),
         (*(("Figure", "System") if heads == 2 else ("System",)), *columns),
         heads=heads,
+        records=records,
     )
-    columns_of_file = ("statistic", "construct", "scorer", "system", "value", "published")
-    return replace(table, data=pd.DataFrame(rows, columns=list(columns_of_file)))
 
 
 def _known(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import islice
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import EXPECTED, judge_of_expected
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing
+from analysis.render.figure_of import FigureOf, Panels
 from analysis.render.forest import ForestStyle, Mark, forest
-from analysis.render.formatting import between, correlation, listed, with_minus
+from analysis.render.formatting import correlation, listed, with_interval, with_minus
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
@@ -127,51 +129,30 @@ _MARKS = {
 }
 
 
-def expected_gain(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a judge: the gains within a query, by construct, with their intervals."""
-    gains = [
-        e for e in analysis.estimates.select("expected_gain", scope="within_query") if e.defined
-    ]
-    judges = list(dict.fromkeys(e.scorers[1] for e in gains))
-    if not judges:
-        return
-    drawn = judges[:JUDGES_DRAWN]
-    omitted = ", ".join(judges[JUDGES_DRAWN:])
-    yield Figure(
-        key="expected-gain",
-        title="Does the mean of the distribution follow people better?",
-        caption=(
-            "Agreement with people within a query: of the mean of the judge's distribution, less "
-            "that of the number it wrote, on the responses that have both. Right of the line the "
-            "mean is better. Bars: intervals over queries."
-            + (f" Not drawn, see the table: {omitted}." if omitted else "")
-        ),
-        drawings=tuple(
-            _draw(
-                analysis.headings,
-                [e for e in gains if e.scorers[1] == judge],
-                judge,
-                f"expected-gain-{number}",
-            )
-            for number, judge in enumerate(drawn)
-        ),
-        data=to_frame(gains),
-    )
+def _gains(analysis: Analysis) -> dict[str, list[Estimate]]:
+    """The defined gains by judge."""
+    by_judge: dict[str, list[Estimate]] = {}
+    for e in analysis.estimates.select("expected_gain", scope="within_query"):
+        if e.defined:
+            by_judge.setdefault(e.scorers[1], []).append(e)
+    return by_judge
 
 
-def _draw(headings: Mapping[str, str], gains: list[Estimate], judge: str, key: str) -> Drawing:
+def _omitted(analysis: Analysis, _panels: Panels) -> str:
+    omitted = ", ".join(list(_gains(analysis))[JUDGES_DRAWN:])
+    return f" Not drawn, see the table: {omitted}." if omitted else ""
+
+
+def _draw(analysis: Analysis, judge: str, gains: list[Estimate], key: str) -> Drawing:
     constructs = list(dict.fromkeys(e.constructs[0] for e in gains))
     marks, values = [], []
     for place, (measure, (color, marker)) in enumerate(_MARKS.items()):
-        name = headings[measure]
+        name = analysis.headings[measure]
         style = {"color": color, "marker": marker, "shift": 0.22 * (1 - place), "label": name}
         for e in (e for e in gains if e.params["measure"] == measure):
             row = constructs.index(e.constructs[0])
             marks.append(Mark.of(row, e, width=1, **style))
-            values.append(
-                f"{e.constructs[0]}, {name}: "
-                + with_minus(f"{correlation(e.value)} {between(e)}".rstrip())
-            )
+            values.append(f"{e.constructs[0]}, {name}: {with_minus(with_interval(e))}")
     return forest(
         key,
         f"Gain from the distribution of {judge}",
@@ -188,6 +169,22 @@ def _draw(headings: Mapping[str, str], gains: list[Estimate], judge: str, key: s
             legend=3,
         ),
     )
+
+
+expected_gain = FigureOf(
+    "expected-gain",
+    "Does the mean of the distribution follow people better?",
+    "Agreement with people within a query: of the mean of the judge's distribution, less "
+    "that of the number it wrote, on the responses that have both. Right of the line the "
+    "mean is better. Bars: intervals over queries.",
+    lambda analysis: islice(_gains(analysis).items(), JUDGES_DRAWN),
+    _draw,
+    "expected-gain",
+    note=_omitted,
+    data=lambda analysis, _panels: (
+        e for e in analysis.estimates.select("expected_gain", scope="within_query") if e.defined
+    ),
+)
 
 
 SECTION = Section(

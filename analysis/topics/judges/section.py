@@ -8,9 +8,9 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import Drawing, Figure
+from analysis.render.drawing import Figure
 from analysis.render.formatting import correlation, counted, listed
-from analysis.render.heat_map import described, heat_map
+from analysis.render.heat_map import matrix
 from analysis.render.section import Section
 from analysis.render.table_of import (
     TableOf,
@@ -169,7 +169,8 @@ def agreement_matrix(analysis: Analysis) -> Iterator[Figure]:
         )
         if 2 < len(judges) <= JUDGES_DRAWN:
             used += pairs
-            drawings.append(_matrix(f"judges-{number}", data.construct, judges, pairs))
+            values = {(e.scorers[0], e.scorers[1]): e.value for e in pairs}
+            drawings.append(matrix(f"judges-{number}", (data.construct,), judges, values))
     if drawings:
         yield Figure(
             key="judges",
@@ -178,16 +179,6 @@ def agreement_matrix(analysis: Analysis) -> Iterator[Figure]:
             drawings=tuple(drawings),
             data=to_frame(used),
         )
-
-
-def _matrix(key: str, construct: str, judges: list[str], pairs: list[Estimate]) -> Drawing:
-    values = np.full((len(judges), len(judges)), np.nan)
-    for e in pairs:
-        i, j = (judges.index(name) for name in e.scorers)
-        values[i, j] = values[j, i] = e.value
-    names = [(e.scorers[0], e.scorers[1]) for e in pairs]
-    description = described(names, [e.value for e in pairs])
-    return heat_map(key, (construct,), judges, judges, values, description, diagonal=True)
 
 
 SECTION = Section(

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value, percent, points
 from analysis.render.section import Section
-from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.table import Cell, TableBuilder
+from analysis.render.table_of import (
+    Column,
+    Rows,
+    TableOf,
+    TableRow,
+    each,
+    formatted,
+    human_scale,
+    in_points,
+    in_words,
+    order_of_constructs,
+    param,
+    scorer_scale,
+    spread,
+    stated,
+)
 from analysis.topics.missingness import estimates
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
@@ -61,120 +78,85 @@ def _share(e: Estimate) -> str:
 SYSTEMS_SHOWN = 12
 
 
-def by_system(analysis: Analysis) -> Iterator[Table]:
-    """Share missing by system, with the means that are possible."""
-    built, records = TableBuilder(), analysis.estimates
-    headings = analysis.headings
-    tests = {(e.constructs, e.scorers): e for e in records.select("missing_differs_by_system")}
-    for key, test in tests.items():
-        construct, scorer = key[0][0], key[1][0]
-        if analysis.scorer_kinds.get(scorer) == "human":
-            continue
-        where = {"construct": construct, "scorer": scorer}
-        scale = analysis.scores.scale(construct, scorer)
-        rows = sorted(records.select("missing_share_by_system", **where), key=lambda e: -e.value)
-        for place, e in enumerate(rows[:SYSTEMS_SHOWN]):
-            low, high = (
-                records.first("mean_bounds", scope=e.scope, end=end, **where)
-                for end in ("low", "high")
-            )
-            mean = records.first("mean", scope=e.scope, **where)
-            built.used += [b for b in (low, high) if b is not None]
-            possible = Cell("—")
-            if low is not None and high is not None and low.defined:
-                ends = (points(b.value, scale, 1) for b in (low, high))
-                possible = Cell(" to ".join(ends))
-            elif low is not None:
-                possible = built.points(low, scale)
-            built.used.append(e)
-            built.add(
-                construct,
-                scorer,
-                e.systems[0],
-                percent(e.value),
-                f"{e.n_dropped:,} of {e.n_responses:,}",
-                built.points(mean, scale),
-                possible,
-                built.number(test, ".3f") if not place else "",
-            )
-    yield built.table(
-        "missing-by-system",
-        "What is missing, by system",
-        f"{headings['mean_bounds']}: if every missing score were the lowest, or the highest, of "
-        f"the scale. {headings['missing_differs_by_system']}: permutation test of equal "
-        f"missingness of the systems, within queries. The {SYSTEMS_SHOWN} systems with most "
-        "missing.",
-        ("Construct", "Scorer", "System", headings["missing_share_by_system"], "Responses",
-         headings["mean"], headings["mean_bounds"], headings["missing_differs_by_system"]),
-        heads=3,
-    )  # fmt: skip
+def _of_judges(rows: Rows, analysis: Analysis) -> Iterator[TableRow]:
+    return (row for row in rows(analysis) if analysis.scorer_kinds.get(row.scorer) != "human")
 
 
-def by_band(analysis: Analysis) -> Iterator[Table]:
-    """Share missing where others score low, and where they score high."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("missing_share_by_band"):
-        construct, scorer = e.constructs[0], e.scorers[0]
-        if analysis.scorer_kinds.get(scorer) == "human":
-            continue
-        of = str(e.params["of"])
-        scale = (
-            analysis.context.human_scale(construct)
-            if of == "human reference"
-            else analysis.scores.scale(construct, of)
-        )
-        low, high = (points(float(str(e.params[end])), scale) for end in ("low", "high"))
-        built.used.append(e)
-        built.add(
-            construct, scorer, of, f"{low} to {high}", percent(e.value),
-            f"{e.n_dropped:,} of {e.n_responses:,}",
-        )  # fmt: skip
-    yield built.table(
-        "missing-by-band",
-        "What is missing, by score",
-        "Responses in thirds of people's value or, where no response with a missing score was "
-        "rated, of another scorer's score.",
-        ("Construct", "Scorer", "By", "Score", analysis.headings["missing_share_by_band"],
-         "Responses"),
-        heads=3,
-    )  # fmt: skip
+def _most_missing(analysis: Analysis) -> Iterator[TableRow]:
+    """The systems of each judge and metric of which most is missing, where there are several."""
+    rows = each("missing_share_by_system", "scope", per=lambda e: (e.constructs, e.scorers),
+                sort=lambda e: -e.value, most=SYSTEMS_SHOWN)  # fmt: skip
+    return (row for row in _of_judges(rows, analysis) if _test(row))
 
 
-def gaps(analysis: Analysis) -> Iterator[Table]:
-    """Missing values by scorer and reason, a column for each construct."""
-    built = TableBuilder()
-    found = analysis.estimates.select("missing_share", scope="pooled")
-    missing = {e.constructs[0] for e in found}
-    constructs = [key for key in analysis.scores.constructs if key in missing]
-    scorers = list(dict.fromkeys(e.scorers[0] for e in found))
-    rows: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for e in found:
-        built.used.append(e)
-        scorer_shares = rows.setdefault((e.scorers[0], str(e.params["reason"])), {})
-        scorer_shares[e.constructs[0]] = e
-    for (scorer, reason), by_construct in sorted(
-        rows.items(), key=lambda row: (scorers.index(row[0][0]), row[0][1])
-    ):
-        built.add(
-            scorer,
-            reason.replace("_", " "),
-            *(_gap(by_construct.get(construct)) for construct in constructs),
-        )
-    yield built.table(
-        "missing",
-        "What is missing, and why",
-        "Number of missing values, and their share of the responses that others scored. They are "
-        "left out, never counted as 0. No row: the table has no row of this scorer for a response "
-        "that others scored. By system: in estimates.csv.",
-        ("Scorer", "Reason", *constructs),
-        heads=2,
-    )
+def _test(row: TableRow) -> Estimate | None:
+    return row.first("missing_differs_by_system", scope="pooled")
 
 
-def _gap(e: Estimate | None) -> Cell:
-    if e is None:
-        return Cell("")
-    return Cell(f"{e.n_dropped:,}", f"({percent(e.value)})")
+def _test_beside_first(row: TableRow) -> Estimate | None:
+    where = {"construct": row.construct, "scorer": row.scorer}
+    shares = row.analysis.estimates.select("missing_share_by_system", **where)
+    return _test(row) if row.lead is max(shares, key=lambda e: e.value) else None
+
+
+def _possible(row: TableRow, built: TableBuilder) -> Cell:
+    low, high = (row.first("mean_bounds", end=end) for end in _ENDS)
+    if low is None or high is None:
+        return Cell("—")
+    built.used += [low, high]
+    if not low.defined:
+        return built.points(low, scorer_scale(row))
+    return Cell(" to ".join(points(b.value, scorer_scale(row), 1) for b in (low, high)))
+
+
+_MISSING_OF = in_words("Responses", "{e.n_dropped:,} of {e.n_responses:,}")
+
+by_system = TableOf(
+    "missing-by-system",
+    "What is missing, by system",
+    "{mean_bounds}: if every missing score were the lowest, or the highest, of the scale. "
+    "{missing_differs_by_system}: permutation test of equal missingness of the systems, within "
+    f"queries. The {SYSTEMS_SHOWN} systems with most missing.",
+    _most_missing,
+    ("construct", "scorer", "system",
+     stated("{missing_share_by_system}", lambda e: percent(e.value)), _MISSING_OF,
+     in_points("mean", scale=scorer_scale), Column("{mean_bounds}", _possible),
+     formatted(_test_beside_first, ".3f", "{missing_differs_by_system}")),
+    heads=3,
+)  # fmt: skip
+
+
+def _band(row: TableRow) -> str:
+    of, params = str(row.estimate.params["of"]), row.estimate.params
+    people = of == "human reference"
+    scale = human_scale(row) if people else row.analysis.scores.scale(row.construct, of)
+    return " to ".join(points(float(str(params[end])), scale) for end in _ENDS)
+
+
+by_band = TableOf(
+    "missing-by-band",
+    "What is missing, by score",
+    "Responses in thirds of people's value or, where no response with a missing score was "
+    "rated, of another scorer's score.",
+    partial(_of_judges, each("missing_share_by_band")),
+    ("construct", "scorer", param("of", "By"), in_words("Score", _band),
+     stated("{missing_share_by_band}", lambda e: percent(e.value)), _MISSING_OF),
+    heads=3,
+)  # fmt: skip
+
+
+gaps = TableOf(
+    "missing",
+    "What is missing, and why",
+    "Number of missing values, and their share of the responses that others scored. They are "
+    "left out, never counted as 0. No row: the table has no row of this scorer for a response "
+    "that others scored. By system: in estimates.csv.",
+    each("missing_share", per=lambda e: e.scorers, sort=lambda e: e.params["reason"],
+         scope="pooled"),
+    ("scorer", param("reason", "Reason", lambda reason: reason.replace("_", " ")),
+     spread(stated("", lambda e: Cell(f"{e.n_dropped:,}", f"({percent(e.value)})")),
+            sort=order_of_constructs)),
+)  # fmt: skip
 
 
 SECTION = Section(

@@ -9,7 +9,18 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, counted, is_zero, on_scale, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.table_of import TableOf, TableRow, formatted, in_points, in_words, scorer_scale
+from analysis.render.table_of import (
+    TableOf,
+    TableRow,
+    each,
+    formatted,
+    in_points,
+    in_words,
+    order_of_constructs,
+    own,
+    scorer_scale,
+    spread,
+)
 from analysis.topics.probes import drift, estimates, figures, observed_biases
 from study.base.scales import Scale
 
@@ -140,30 +151,21 @@ def at_fault(analysis: Analysis) -> list[Estimate]:
     return [e for _, e in sorted(faulty, key=lambda item: item[0])]
 
 
-def shifts(analysis: Analysis) -> Iterator[Table]:
-    """A row a scorer and probe, a column a construct."""
-    built = TableBuilder()
-    rows: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for e in together(analysis):
-        rows.setdefault((_named(e), label(e)), {})[e.constructs[0]] = e
-    constructs = list(dict.fromkeys(key for cells in rows.values() for key in cells))
-    for (scorer, probe), cells in rows.items():
-        estimates_of_row = (cells.get(key) for key in constructs)
-        scales = (analysis.scores.scale(k, cells[k].scorers[0]) for k in constructs if k in cells)
-        scale = next(scales, None)
-        built.add(scorer, probe, *(built.points(e, scale) for e in estimates_of_row))
-    yield built.table(
-        "probes",
-        "Shift of scores by probe",
-        f"{analysis.headings['probe_shift']}: score of the altered prompt minus the same judge's "
-        "score of the prompt as it was, mean over responses. 'again' is the same prompt once "
-        f"more: shifts there are noise. {analysis.options.level:.0%} intervals over queries, "
-        "simultaneous over the probes and constructs of a scorer; where most scores do not move, "
-        "they cover true shifts less often than their level, by ending too near to 0. Shares "
-        "moved, shifts of scores that had room, and missing answers are in estimates.csv.",
-        ("Scorer", "Probe", *constructs),
-        heads=2,
-    )
+_NAMED = in_words("Scorer", lambda row: _named(row.estimate))
+_PROBE = in_words("Probe", lambda row: label(row.estimate))
+
+shifts = TableOf(
+    "probes",
+    "Shift of scores by probe",
+    "{probe_shift}: score of the altered prompt minus the same judge's score of the prompt as it "
+    "was, mean over responses. 'again' is the same prompt once more: shifts there are noise. "
+    "{level:.0%} intervals over queries, simultaneous over the probes and constructs of a scorer; "
+    "where most scores do not move, they cover true shifts less often than their level, by ending "
+    "too near to 0. Shares moved, shifts of scores that had room, and missing answers are in "
+    "estimates.csv.",
+    each("probe_shift", interval="simultaneous"),
+    (_NAMED, _PROBE, spread(in_points("probe_shift", scale=scorer_scale))),
+)
 
 
 _OF_SCORES = ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
@@ -183,8 +185,7 @@ faults = TableOf(
     "whose share is given. Up, down: moved by more than 5% of the scale. Without a score: "
     f"after the alteration. The {FAULTS_SHOWN} largest.",
     _largest_faults,
-    ("construct", in_words("Scorer", lambda row: _named(row.estimate)),
-     in_words("Probe", lambda row: label(row.estimate)),
+    ("construct", _NAMED, _PROBE,
      in_points("probe_shift", scale=scorer_scale),
      in_points("probe_shift_with_room", scale=scorer_scale),
      *(formatted(name, ".0%") for name in _OF_SCORES), "responses"),
@@ -248,33 +249,19 @@ def observed(analysis: Analysis) -> list[Estimate]:
     return [e for name in names for e in analysis.estimates.select(name)]
 
 
-def observed_table(analysis: Analysis) -> Iterator[Table]:
-    """A row for each judge and difference, a column for each construct."""
-    built, rows = TableBuilder(), dict[tuple[str, str], dict[str, Estimate]]()
-    for e in observed(analysis):
-        judge_cells = rows.setdefault((e.scorers[0], observed_as(analysis, e)), {})
-        judge_cells[e.constructs[0]] = e
-    constructs = [c for c in analysis.scores.constructs if any(c in row for row in rows.values())]
-    for names, by_construct in rows.items():
-        built.add(
-            *names,
-            *(
-                built.points(by_construct.get(key), analysis.context.human_scale(key))
-                for key in constructs
-            ),
-            detail=not any(e.defined for e in by_construct.values()),
-        )
-    yield built.table(
-        "observed-biases",
-        "Judge minus people, by layout, supporting passage and model family",
-        "Difference of the mean of judge minus people between two groups of the rated responses: "
-        "above 0 the judge is more lenient towards the first. It is observed and may have other "
-        "causes, such as better responses in one group; probes change one thing at a time. The "
-        "supporting passage is the one that shares most words with the reference; families are "
-        "those of study.toml.",
-        ("Scorer", "Comparison", *constructs),
-        heads=2,
-    )
+observed_table = TableOf(
+    "observed-biases",
+    "Judge minus people, by layout, supporting passage and model family",
+    "Difference of the mean of judge minus people between two groups of the rated responses: "
+    "above 0 the judge is more lenient towards the first. It is observed and may have other "
+    "causes, such as better responses in one group; probes change one thing at a time. The "
+    "supporting passage is the one that shares most words with the reference; families are "
+    "those of study.toml.",
+    lambda analysis: (TableRow.of(analysis, e) for e in observed(analysis)),
+    ("scorer", in_words("Comparison", lambda row: observed_as(row.analysis, row.estimate)),
+     spread(in_points(own), sort=order_of_constructs)),
+    detail=lambda row: not row.estimate.defined,
+)  # fmt: skip
 
 
 def _text(value: object) -> str | None:

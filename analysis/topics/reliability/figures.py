@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
+from analysis.core.estimates import Estimate
 from analysis.render.drawing import (
     ACCENT,
     INK,
@@ -15,11 +16,11 @@ from analysis.render.drawing import (
     RULE,
     SOFT,
     Drawing,
-    Figure,
     as_svg,
     canvas,
     head,
 )
+from analysis.render.figure_of import FigureOf
 from analysis.render.forest import ForestStyle, Mark, forest
 from analysis.render.formatting import correlation, points, with_minus
 from analysis.render.labels import shortened
@@ -30,27 +31,7 @@ from study.base.scales import Scale
 _LINES = {1: (MUTED, ":", "o"), 2: (INK, "--", "s"), 3: (INK, "-", "^"), 5: (ACCENT, "-", "D")}
 
 
-def reliability_of_means(analysis: Analysis) -> Iterator[Figure]:
-    """ICC(A,k) against k, a panel a construct."""
-    by_construct = estimates_by_construct(analysis, "spearman_brown", analysis.rated)
-    if not by_construct:
-        return
-    yield Figure(
-        key="reliability-of-means",
-        title="How many raters make a reliable mean?",
-        caption=(
-            "Reliability ICC(A,k) of the mean of k raters, from that of one by Spearman and "
-            f"Brown's formula. Band: {analysis.options.level:.0%} interval for raters like these."
-        ),
-        drawings=tuple(
-            _curve(analysis.scores.full_name(construct), records, f"mean-of-k-{number}")
-            for number, (construct, records) in enumerate(by_construct.items())
-        ),
-        data=to_frame(e for records in by_construct.values() for e in records),
-    )
-
-
-def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
+def _curve(analysis: Analysis, construct: str, records: list[Estimate], key: str) -> Drawing:
     k = [int(str(e.params["k"])) for e in records]
     with canvas(WIDTH, HEIGHT) as (figure, axes):
         low, high = ([getattr(e, end) for e in records] for end in ("ci_low", "ci_high"))
@@ -66,33 +47,27 @@ def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
         axes.set_ylabel("ICC(A,k)")
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
-        head(figure, construct)
+        head(figure, analysis.scores.full_name(construct))
         values = "; ".join(
             f"{n}: {with_minus(correlation(e.value))}" for n, e in zip(k, records, strict=True)
         )
-        return as_svg(figure, key, f"Reliability by number of raters on {construct}", values)
+        return as_svg(
+            figure,
+            key,
+            f"Reliability by number of raters on {analysis.scores.full_name(construct)}",
+            values,
+        )
 
 
-def designs(analysis: Analysis) -> Iterator[Figure]:
-    """Standard error of a difference against queries, a line a number of raters."""
-    errors = estimates_by_construct(analysis, "system_difference_error", analysis.rated)
-    by_construct = {key: group for key, group in errors.items() if any(e.value > 0 for e in group)}
-    if not by_construct:
-        return
-    yield Figure(
-        key="designs",
-        title="Would more queries or more raters help?",
-        caption=(
-            "Standard error of the difference of two systems' mean ratings, predicted from the "
-            "variance components, for numbers of queries (across) and of raters who rate all of "
-            "it (lines). A difference must be about twice this error to be significant."
-        ),
-        drawings=tuple(
-            _lines(analysis, construct, records, f"design-{number}")
-            for number, (construct, records) in enumerate(by_construct.items())
-        ),
-        data=to_frame(e for records in by_construct.values() for e in records),
-    )
+reliability_of_means = FigureOf(
+    "reliability-of-means",
+    "How many raters make a reliable mean?",
+    "Reliability ICC(A,k) of the mean of k raters, from that of one by Spearman and "
+    "Brown's formula. Band: {level:.0%} interval for raters like these.",
+    lambda analysis: estimates_by_construct(analysis, "spearman_brown", analysis.rated).items(),
+    _curve,
+    "mean-of-k",
+)
 
 
 def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str) -> Drawing:
@@ -126,13 +101,29 @@ def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str
         return as_svg(figure, key, f"Error of a difference on {construct}", "; ".join(descriptions))
 
 
+def _errors(analysis: Analysis) -> Iterator[tuple[str, list[Estimate]]]:
+    errors = estimates_by_construct(analysis, "system_difference_error", analysis.rated)
+    return ((key, group) for key, group in errors.items() if any(e.value > 0 for e in group))
+
+
+designs = FigureOf(
+    "designs",
+    "Would more queries or more raters help?",
+    "Standard error of the difference of two systems' mean ratings, predicted from the "
+    "variance components, for numbers of queries (across) and of raters who rate all of "
+    "it (lines). A difference must be about twice this error to be significant.",
+    _errors,
+    _lines,
+    "design",
+)
+
+
 #: Raters drawn; the table and its CSV have more.
 RATERS_DRAWN = 16
 
 
-def severities(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a construct, a row a rater."""
-    panels: dict[str, list[tuple[Estimate, Estimate]]] = {}
+def _raters(analysis: Analysis) -> Iterator[tuple[str, list[tuple[Estimate, Estimate]]]]:
+    """Constructs, with the severity of each rater alone and jointly."""
     for construct in analysis.rated:
         single, joint = (
             analysis.estimates.select("rater_severity", construct=construct, interval=kind)
@@ -140,26 +131,7 @@ def severities(analysis: Analysis) -> Iterator[Figure]:
         )
         pairs = [(a, b) for a, b in zip(single, joint, strict=True) if b.has_interval]
         if len(pairs) > 1:
-            panels[construct] = pairs[:RATERS_DRAWN]
-    panels = dict(list(panels.items())[:CONSTRUCTS_DRAWN])
-    if not panels:
-        return
-    level = f"{analysis.options.level:.0%}"
-    yield Figure(
-        key="severities",
-        title="Is a rater severe or lenient?",
-        caption=(
-            "Each rater's mean less what the same responses get from the panel, by a model of "
-            "response plus rater; right of the line the rater is more lenient. Thick bars: "
-            f"{level} intervals of each rater; thin bars: simultaneous {level} "
-            f"intervals. Jackknife over queries, for these raters."
-        ),
-        drawings=tuple(
-            _draw(analysis, construct, pairs, f"severity-{number}")
-            for number, (construct, pairs) in enumerate(panels.items())
-        ),
-        data=to_frame(e for pairs in panels.values() for pair in pairs for e in pair),
-    )
+            yield construct, pairs[:RATERS_DRAWN]
 
 
 def _draw(
@@ -179,6 +151,19 @@ def _draw(
         marks,
         ForestStyle("points more lenient than the panel", row=0.2),
     )
+
+
+severities = FigureOf(
+    "severities",
+    "Is a rater severe or lenient?",
+    "Each rater's mean less what the same responses get from the panel, by a model of "
+    "response plus rater; right of the line the rater is more lenient. Thick bars: "
+    "{level:.0%} intervals of each rater; thin bars: simultaneous {level:.0%} "
+    "intervals. Jackknife over queries, for these raters.",
+    lambda analysis: islice(_raters(analysis), CONSTRUCTS_DRAWN),
+    _draw,
+    "severity",
+)
 
 
 def _stated(e: Estimate, scale: Scale | None) -> str:

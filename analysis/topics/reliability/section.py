@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import amount, between, correlation, listed
+from analysis.render.formatting import amount, correlation, listed, with_interval
 from analysis.render.section import Section
 from analysis.topics.reliability import (
     estimates,
@@ -35,7 +35,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 def _categories(analysis: Analysis) -> Iterator[str]:
     nominal = [key for key in analysis.rated if analysis.context.nominal([key])]
     alphas = [
-        f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip()
+        f"{e.constructs[0]} {with_interval(e)}"
         for e in analysis.estimates.select("krippendorff_alpha", level="nominal")
         if e.constructs[0] in nominal and e.defined
     ]
@@ -47,9 +47,7 @@ def _single(analysis: Analysis) -> Iterator[str]:
     coefficients = [e for e in analysis.estimates.select("icc", form="A,1") if e.defined]
     if not coefficients:
         return
-    words = [
-        f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip() for e in coefficients
-    ]
+    words = [f"{e.constructs[0]} {with_interval(e)}" for e in coefficients]
     yield f"Reliability of a single rating, ICC(A,1): {listed(words)}."
 
 

@@ -14,7 +14,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic, ratio, sums_by_query
 from analysis.core.statistic import Statistic
-from analysis.render.formatting import between, correlation, listed
+from analysis.render.formatting import listed, with_interval
 from analysis.render.table_of import TableOf, each, formatted, in_words, param
 from analysis.statistics.reliability.alpha import alpha_of_weights
 
@@ -143,7 +143,7 @@ marks_by_rater = TableOf(
 def reading(analysis: Analysis) -> Iterator[str]:
     """Alpha on sentences in words."""
     alphas = [
-        f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip()
+        f"{e.constructs[0]} {with_interval(e)}"
         for e in analysis.estimates.select("sentence_alpha")
         if e.defined
     ]

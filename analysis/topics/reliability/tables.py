@@ -36,12 +36,6 @@ def _with_reliability(analysis: Analysis) -> Iterator[TableRow]:
             yield TableRow(analysis, row.where, counted)
 
 
-def _k(row: TableRow) -> str:
-    average = row.first("icc", form="A,k")
-    k = average.params.get("k") if average else None
-    return f"{k:.1f}" if isinstance(k, float) else ""
-
-
 reliability = TableOf(
     "human-reliability",
     "People among themselves",
@@ -55,7 +49,7 @@ reliability = TableOf(
      *(coefficient("krippendorff_alpha", f"{{krippendorff_alpha}}, {level}", level=level)
        for level in ("interval", "ordinal", "nominal")),
      coefficient("icc", "{icc}(A,1)", form="A,1"), coefficient("icc", "{icc}(A,k)", form="A,k"),
-     in_words("k", _k), coefficient("icc", "{icc}(C,1)", form="C,1"),
+     param("k", "k", ".1f", "icc", form="A,k"), coefficient("icc", "{icc}(C,1)", form="C,1"),
      coefficient("icc", "{icc}(1)", form="1,1"), "raters", "responses"),
     heads=1,
 )  # fmt: skip

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
-
-import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import counted
@@ -93,7 +90,7 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
                 **took,
             }
         )
-    table = built.table(
+    yield built.table(
         "scorers-cost",
         "Judges and metrics: missing scores and cost",
         "First scores on all constructs. Calls, tokens, time and cost are those of the run, and a "
@@ -102,8 +99,8 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
         "composite costs what its members do.",
         ("Scorer", "Kind", "Scores", "No value", "Answers of a model", "Answers a response",
          "Tokens", "Tokens a response", "Time", "Cost"),
+        records=records,
     )  # fmt: skip
-    yield replace(table, data=pd.DataFrame(records))
 
 
 def _spent_in_words(took: Mapping[str, Any]) -> tuple[str, ...]:
@@ -143,7 +140,7 @@ def calls(analysis: Analysis) -> Iterator[Table]:
                 "" if call["cost"] is None else f"{call['cost']:,.2f}",
                 call["ended"] or "killed, or still running",
             )
-    table = built.table(
+    yield built.table(
         "judge-calls",
         "Calls of the judge",
         f"Each call of the command, the last {CALLS_SHOWN} of each run; times in UTC. Of a call "
@@ -151,8 +148,8 @@ def calls(analysis: Analysis) -> Iterator[Table]:
         ("Run", "Began", "For", "Prompts", "Answered", "Tried again", "No answer", "Time", "Cost",
          "Ended"),
         heads=2,
+        records=records,
     )  # fmt: skip
-    yield replace(table, data=pd.DataFrame(records))
 
 
 def _by_run(
@@ -175,8 +172,7 @@ def _by_run(
                 for run, cell in zip(runs, cells, strict=True)
             ]
     names = [str(run["name"]) for run in runs]
-    table = built.table(key, title, caption, ("", *names))
-    yield replace(table, data=pd.DataFrame(records))
+    yield built.table(key, title, caption, ("", *names), records=records)
 
 
 def _cell(text: str) -> Cell:

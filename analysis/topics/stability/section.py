@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, Drawing, Figure
+from analysis.core.estimates import Estimate
+from analysis.render.drawing import ACCENT, INK, Drawing
+from analysis.render.figure_of import FigureOf, estimates_in
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
-from analysis.render.formatting import counted, listed, percent, points
+from analysis.render.formatting import counted, listed, percent
 from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
 from analysis.render.table_of import (
@@ -21,6 +22,7 @@ from analysis.render.table_of import (
     in_points,
     in_words,
     param,
+    param_in_points,
     scorer_scale,
 )
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
@@ -157,10 +159,6 @@ components = TableOf(
 def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf:
     """Mean square differences of pairs of scorings by what differs between the two."""
 
-    def typical(row: TableRow) -> str:
-        rms = row.estimate.params["rms"]
-        return points(rms, scorer_scale(row), 1) if isinstance(rms, float) else ""
-
     def share_of_shift(row: TableRow) -> str:
         shift, value = row.estimate.params["shift"], row.estimate.value
         return f"{shift / value:.0%}" if isinstance(shift, float) and value > 0 else ""
@@ -173,7 +171,7 @@ def by_difference(statistic: str, key: str, title: str, caption: str) -> TableOf
         "of all scores alike.",
         each(statistic, most=2 * ROWS_SHOWN),
         ("construct", in_words("Scorers", lambda row: listed(row.estimate.scorers, 3)),
-         param("differ", "Differs"), in_words("Typical difference", typical),
+         param("differ", "Differs"), param_in_points("rms", "Typical difference"),
          formatted(statistic, ".3g"), in_words("Shift of all scores", share_of_shift),
          param("pairs", "Pairs")),
         heads=3,
@@ -188,7 +186,7 @@ what_differs = by_difference(
 )
 
 
-_OTHER_SCORING = in_words("Other scoring", lambda row: OTHER[str(row.estimate.params["between"])])
+_OTHER_SCORING = param("between", "Other scoring", OTHER.__getitem__)
 
 
 def _at_hand(heading: str, words: str) -> Column:
@@ -237,36 +235,23 @@ flipping_pairs = TableOf(
 _OF_RESPONSES = {"query", "response"}
 
 
-def run_variance(analysis: Analysis) -> Iterator[Figure]:
-    """Shares of the components with their intervals, those of the judge's own in the accent."""
+def _defined_shares(analysis: Analysis) -> list[tuple[tuple[str, str], list[Estimate]]]:
+    """Constructs, and runs where there are several judges, with their shares."""
     shares = {
         of: defined
         for of, every in by_runs(analysis).items()
         if (defined := [e for e in every if e.defined])
     }
-    drawn = dict(list(shares.items())[:CONSTRUCTS_DRAWN])
-    if not drawn:
-        return
     several = len({runs for _, runs in shares}) > 1
-    yield Figure(
-        key="run-variance",
-        title="What does a judge's score depend on?",
-        caption=(
-            "Shares of the variance of one score. Open: queries and responses; "
-            "filled: the judge, by run, and by repeats where there are any. "
-            f"Bars: {analysis.options.level:.0%} intervals for these runs on queries like these."
-        ),
-        drawings=tuple(
-            _draw(
-                (construct, listed(runs, 2) if several else ""), records, f"run-variance-{number}"
-            )
-            for number, ((construct, runs), records) in enumerate(drawn.items())
-        ),
-        data=to_frame(e for records in shares.values() for e in records),
-    )
+    return [
+        ((construct, listed(runs, 2) if several else ""), records)
+        for (construct, runs), records in shares.items()
+    ]
 
 
-def _draw(heading: tuple[str, str], records: list[Estimate], key: str) -> Drawing:
+def _draw(
+    _analysis: Analysis, heading: tuple[str, str], records: list[Estimate], key: str
+) -> Drawing:
     ordered = sorted(records, key=lambda e: RUN_COMPONENTS.index(str(e.params["component"])))
     names = [str(e.params["component"]) for e in ordered]
     shares = "; ".join(f"{name} {percent(e.value)}" for name, e in zip(names, ordered, strict=True))
@@ -286,6 +271,19 @@ def variance_mark(row: int, e: Estimate) -> Mark:
     """Open for the variance between queries and responses, filled for that of the judge."""
     is_judge = str(e.params["component"]) not in _OF_RESPONSES
     return Mark.of(row, e, color=ACCENT if is_judge else INK, filled=is_judge, width=1.2)
+
+
+run_variance = FigureOf(
+    "run-variance",
+    "What does a judge's score depend on?",
+    "Shares of the variance of one score. Open: queries and responses; "
+    "filled: the judge, by run, and by repeats where there are any. "
+    "Bars: {level:.0%} intervals for these runs on queries like these.",
+    lambda analysis: _defined_shares(analysis)[:CONSTRUCTS_DRAWN],
+    _draw,
+    "run-variance",
+    data=lambda analysis, _panels: estimates_in(_defined_shares(analysis)),
+)
 
 
 SECTION = Section(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import Drawing, Figure
 from analysis.render.formatting import counted, listed
-from analysis.render.heat_map import NAME_ROOM, described, heat_map
+from analysis.render.heat_map import NAME_ROOM, described, heat_map, matrix
 from analysis.render.labels import distinct_labels
 
 MEASURES = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall tau-b"}
@@ -26,7 +25,7 @@ def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
     drawn, omitted = scorers[:JUDGES_DRAWN], scorers[JUDGES_DRAWN:]
     several = len(scorers) > 1
     rest = f" Not drawn, see the table: {listed(omitted)}." if omitted else ""
-    averaged, used = _averages(analysis, drawn, several)
+    averaged, used = _drawn(_averages(analysis, drawn, several))
     systems = systems_correlated(analysis)
     if averaged:
         over = (
@@ -47,7 +46,7 @@ def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
         )
     if len(systems) < 2:
         return
-    drawings, used = _by_system(analysis, drawn, systems[:SYSTEMS_DRAWN], several)
+    drawings, used = _drawn(_by_system(analysis, drawn, systems[:SYSTEMS_DRAWN], several))
     more = f" The first {SYSTEMS_DRAWN} systems are drawn." if len(systems) > SYSTEMS_DRAWN else ""
     yield Figure(
         key="construct-correlations-by-system",
@@ -80,59 +79,40 @@ def average_or_pooled(analysis: Analysis, scorer: str, measure: str) -> list[Est
     )
 
 
-def _averages(
-    analysis: Analysis, scorers: Sequence[str], several: bool
-) -> tuple[tuple[Drawing, ...], list[Estimate]]:
-    drawings, used = [], []
+#: Key, heading and correlations of a matrix.
+_Matrix = tuple[str, tuple[str, ...], list[Estimate]]
+
+
+def _averages(analysis: Analysis, scorers: Sequence[str], several: bool) -> Iterator[_Matrix]:
     for number, scorer in enumerate(scorers):
         for measure, name in MEASURES.items():
-            correlations = average_or_pooled(analysis, scorer, measure)
-            if _too_many(correlations):
-                continue
-            used += correlations
             key = f"construct-correlations-{number}-{measure}"
-            drawings.append(_matrix(key, (name, scorer if several else ""), correlations))
-    return tuple(drawings), used
+            correlations = average_or_pooled(analysis, scorer, measure)
+            yield key, (name, scorer if several else ""), correlations
 
 
 def _by_system(
     analysis: Analysis, scorers: Sequence[str], systems: Sequence[str], several: bool
-) -> tuple[tuple[Drawing, ...], list[Estimate]]:
-    drawings, used = [], []
+) -> Iterator[_Matrix]:
     short = distinct_labels(systems, NAME_ROOM)
     for number, scorer in enumerate(scorers):
         for place, system in enumerate(systems):
-            correlations = analysis.estimates.select(
-                "construct_correlation",
-                scorer=scorer,
-                scope=f"system:{system}",
-                measure="pearson",
-            )
-            if _too_many(correlations):
-                continue
-            used += correlations
             key = f"construct-correlations-{number}-of-{place}"
-            drawings.append(_matrix(key, (short[place], scorer if several else ""), correlations))
+            where = {"scorer": scorer, "scope": f"system:{system}", "measure": "pearson"}
+            correlations = analysis.estimates.select("construct_correlation", **where)
+            yield key, (short[place], scorer if several else ""), correlations
+
+
+def _drawn(matrices: Iterable[_Matrix]) -> tuple[tuple[Drawing, ...], list[Estimate]]:
+    """The matrices with few enough constructs, and their correlations."""
+    drawings, used = [], []
+    for key, heading, correlations in matrices:
+        constructs = list(dict.fromkeys(name for e in correlations for name in e.constructs))
+        if 0 < len(constructs) <= CONSTRUCTS_DRAWN:
+            values = {(e.constructs[0], e.constructs[1]): e.value for e in correlations}
+            drawings.append(matrix(key, heading, constructs, values))
+            used += correlations
     return tuple(drawings), used
-
-
-def _constructs(correlations: Sequence[Estimate]) -> list[str]:
-    return list(dict.fromkeys(key for e in correlations for key in e.constructs))
-
-
-def _too_many(correlations: Sequence[Estimate]) -> bool:
-    return not correlations or len(_constructs(correlations)) > CONSTRUCTS_DRAWN
-
-
-def _matrix(key: str, heading: tuple[str, ...], correlations: Sequence[Estimate]) -> Drawing:
-    constructs = _constructs(correlations)
-    values = np.full((len(constructs), len(constructs)), np.nan)
-    pair_correlations = {e.constructs: e.value for e in correlations}
-    for i, j in combinations(range(len(constructs)), 2):
-        values[i, j] = values[j, i] = pair_correlations.get((constructs[i], constructs[j]), np.nan)
-    pairs = [(e.constructs[0], e.constructs[1]) for e in correlations]
-    description = described(pairs, [e.value for e in correlations])
-    return heat_map(key, heading, constructs, constructs, values, description, diagonal=True)
 
 
 #: Rows and columns drawn.
@@ -156,10 +136,10 @@ def metric_sets(analysis: Analysis) -> Iterator[Figure]:
         if systems > 1
         else "over all responses"
     )
-    pairs = [
-        (names[0][rows.index(_scored(e, 0))], names[1][columns.index(_scored(e, 1))])
+    pairs = {
+        (names[0][rows.index(_scored(e, 0))], names[1][columns.index(_scored(e, 1))]): e.value
         for e in correlations
-    ]
+    }
     yield Figure(
         key="metric-sets",
         title="The constructs and the second set of metrics",
@@ -167,7 +147,7 @@ def metric_sets(analysis: Analysis) -> Iterator[Figure]:
         drawings=(
             heat_map(
                 "metric-sets", ("Pearson",), names[0], names[1], values,
-                described(pairs, [e.value for e in correlations]),
+                described(pairs),
             ),
         ),
         data=to_frame(correlations),
@@ -222,10 +202,13 @@ def multitrait(analysis: Analysis) -> Iterator[Figure]:
         if common
         else f"each over the {low:,} to {high:,} responses with its two values"
     )
-    pairs = [
-        (f"{e.constructs[0]} of {e.params['first']}", f"{e.constructs[1]} of {e.params['second']}")
+    pairs = {
+        (
+            f"{e.constructs[0]} of {e.params['first']}",
+            f"{e.constructs[1]} of {e.params['second']}",
+        ): e.value
         for e in correlations
-    ]
+    }
     yield Figure(
         key="multitrait",
         title="Does a construct agree with itself across methods, more than with other constructs?",
@@ -238,7 +221,7 @@ def multitrait(analysis: Analysis) -> Iterator[Figure]:
         drawings=(
             heat_map(
                 "multitrait", ("Constructs by method",), names[1:], names[:-1],
-                values[1:, :-1], described(pairs, [e.value for e in correlations]),
+                values[1:, :-1], described(pairs),
                 strong=lambda i, j: (i + 1, j) in strong,
             ),
         ),

@@ -19,6 +19,7 @@ from analysis.render.table_of import (
     in_points,
     in_words,
     param,
+    spread,
 )
 from tests.analysis.scores import simulated, table
 
@@ -80,14 +81,14 @@ def test_rows_are_chosen_and_sorted_and_an_undefined_figure_has_its_reason() -> 
         each("judge_rank", keep=lambda e: e.value != 3, sort=lambda e: -e.value),
         ("scorer", formatted("judge_rank", ".0f"), param("group", "Group")),
         heads=1,
-        note=lambda analysis: f"{len(analysis.estimates)} in all.",
+        note=lambda analysis, rows: f"{len(rows)} of {len(analysis.estimates)}.",
         detail=lambda row: row.scorer == "b",
     )
     (made,) = declared(with_estimates(*places))
     texts = [[cell.text for cell in row] for row in made.rows]
     assert texts == [["a", "2", "1"], ["b", "1", ""], ["c", "—", ""]]
     assert made.footnotes == (("a", "too few queries"),)
-    assert made.caption == "4 in all."
+    assert made.caption == "3 of 4."
     assert made.detail_rows == {1}
 
 
@@ -135,6 +136,57 @@ def test_the_estimates_of_a_pair_are_not_those_of_another_pair() -> None:
         ["a and b", ".50"],
         ["a and c", "1.00"],
     ]
+
+
+def test_a_column_is_spread_across_names_and_rows_of_the_same_heads_are_one_line() -> None:
+    shifts = [
+        Estimate("probe_shift", (construct,), (scorer,), value=value, params={"probe": "again"})
+        for construct, scorer, value in (
+            ("CC", "b", 1), ("QR", "b", 2), ("CC", "a", 3), ("{AC}", "a", 4),
+        )
+    ]  # fmt: skip
+    declared = TableOf(
+        "shifts",
+        "Shifts",
+        "",
+        each("probe_shift"),
+        ("scorer",
+         spread(formatted("probe_shift", ".0f"), sort=lambda row: -len(row.construct.strip("C"))),
+         param("probe", "Probe")),
+        heads=1,
+        detail=lambda row: row.estimate.value < 3,
+    )  # fmt: skip
+    (made,) = declared(with_estimates(*shifts))
+    assert made.columns == ("Scorer", "{AC}", "QR", "CC", "Probe")
+    texts = [[cell.text for cell in row] for row in made.rows]
+    assert texts == [["b", "", "2", "1", "again"], ["a", "4", "", "3", "again"]]
+    assert made.detail_rows == {0}
+    assert made.data["value"].tolist() == [2, 1, 4, 3]
+
+
+def test_a_numbered_table_for_each_part_without_those_that_are_too_long() -> None:
+    biases = [
+        Estimate("bias", ("QR",), (scorer,), (system,), value=1.0)
+        for scorer, systems in (("{a}", ("s1",)), ("b", ("s1", "s2")), ("c", ("s3",)))
+        for system in systems
+    ]
+    declared = TableOf(
+        "biases",
+        "Bias of {part}",
+        "",
+        each("bias"),
+        ("system", formatted("bias", ".0f")),
+        heads=1,
+        note=lambda _analysis, rows: f"{len(rows)} in all.",
+        most=1,
+        per=lambda _analysis: ("{a}", "b", "c"),
+        part=lambda row: row.scorer,
+    )
+    made = list(declared(with_estimates(*biases)))
+    assert [table.key for table in made] == ["biases-1", "biases-3"]
+    assert [table.title for table in made] == ["Bias of {a}", "Bias of c"]
+    assert [table.caption for table in made] == ["1 in all.", "1 in all."]
+    assert made[1].rows[0][0].text == "s3"
 
 
 def test_a_column_of_an_estimate_needs_a_row_that_has_one() -> None:

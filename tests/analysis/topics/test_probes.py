@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import Analysis, Options, analyse
+from analysis import Analysis, Options, Scale, ScoreTable, analyse
 from analysis.core.errors import TableError
 from analysis.core.probe_table import ProbeTable, Suspects
+from analysis.topics.probes.section import shifts
 from tests.analysis.scores import simulated, table
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -203,3 +204,22 @@ def test_answers_of_unknown_scorers_or_responses_have_no_shift(
     counts = [] if known == "another" else [(1, 1)]
     assert [(e.n_responses, e.n_dropped) for e in shifts] == counts
     assert all(not e.has_interval and e.reason for e in shifts)
+
+
+def test_shifts_in_the_table_have_the_digits_of_their_construct(scores: pd.DataFrame) -> None:
+    unit = scores["construct"] == "CC"
+    frame = scores.assign(value=scores["value"].where(~unit, scores["value"] / 100))
+    scales = {"QR": Scale(0, 100), "CC": Scale(0, 1)}
+    probed = pd.concat(
+        [answers({"r1": 52, "r4": 52}), answers({"r1": 0.52, "r4": 0.54}, construct="CC")]
+    )
+    made = analyse(
+        ScoreTable.from_frame(frame, scales),
+        options=QUICK,
+        probes=ProbeTable.from_frame(probed, {}),
+    )
+    (shifts_table,) = shifts(made)
+    texts = dict(
+        zip(shifts_table.columns, (cell.text for cell in shifts_table.rows[0]), strict=True)
+    )
+    assert (texts["QR"], texts["CC"]) == ("2.0", "0.030")
