@@ -154,7 +154,9 @@ class SchedulerFeed:
         name = str(next(self._numbers))
         entry.new_tokens += len(request.tokens) - self.reuse.add_prompt(request.tokens)
         self._requests[name] = (entry, number)
-        prompt, sampling = _prompt(request.tokens), _sampling_parameters(request.sampling)
+        # vLLM's `TokensInput`: without its type it would be rendered again, with a warning.
+        prompt = {"type": "token", "prompt_token_ids": request.tokens}
+        sampling = _sampling_parameters(request.sampling)
         with _engine_errors(self._output):
             self._engine.add_request(name, prompt, sampling)
 
@@ -185,13 +187,6 @@ def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Deliv
         if answers:
             delivery.commit(answers)
     return feed.reuse.reset()
-
-
-def _prompt(tokens: list[int]) -> Any:
-    # vLLM renders a mapping without a type once more, and warns that it will not do so for long.
-    from vllm.inputs import tokens_input
-
-    return tokens_input(tokens)
 
 
 def _sampling_parameters(values: Mapping[str, Any]) -> Any:
