@@ -152,9 +152,11 @@ def body(kind: type[Body]) -> Body:
     except RecursionError:
         raise BadRequest from None
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        fault = error.errors(include_url=False)[0]
         field = str(fault["loc"][0]) if fault["loc"] else "body"
         message = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "too_long" and isinstance(fault["input"], str):
+            message = f"has more than {fault['ctx']['max_length']:,} characters"
         raise InvalidError(f"{field}: {message}", field) from None
 
 

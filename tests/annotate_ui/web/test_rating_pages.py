@@ -115,7 +115,10 @@ def test_what_cannot_be_stored_is_refused_with_the_field(
     browser.go_on()
     answer = browser.save("QR", 85, **change)
     assert answer.status_code == status
-    assert answer.get_json()["error"]["code"] == code
+    error = answer.get_json()["error"]
+    assert error["code"] == code
+    if "comment" in change and status == 422:
+        assert error["message"] == "comment: has more than 5,000 characters"
     assert ratings(campaign) == []
 
 
