@@ -24,7 +24,7 @@ _CHANGES = re.compile(
     r"scratch that|oops|no(?=,)|sorry|second thoughts?|(?:on |upon )?(?:further |"
     r"closer )?reflection|reconsider(?:ed|ing)?|revis(?:e[ds]?|ing|ion)|make (?:it|that)|"
     r"closer to|better (?:score|rating)|fairer|more (?:fair|accurate|appropriate|fitting|"
-    r"reasonable)|would be (?:fair|better|right)|"
+    r"reasonable)|would be (?:fair|better|right|appropriate|reasonable|fitting)|"
     r"is (?:fair|better|right(?! (?:about|on|in|that|and|but)\b)|appropriate)|"
     r"should be(?= (?:(?:an?|at|around|about|set|rated|lowered|raised|reduced|changed|corrected)"
     r"(?: (?:to|at))? )?(?:an? )?[0-9])|hmm|no(?=\.\s*\Z)|perhaps|maybe|alternatively|"
@@ -85,6 +85,7 @@ _BEFORE = re.compile(
     r"type|point|claim|fact|in|since|until|by|year)s?\.?) ?#?\Z",
     re.IGNORECASE,
 )
+_ONE_WORD = re.compile(r"\A\W*[^\W\d]+, \Z")
 _OF_SCALE = re.compile(
     r" ?(?:/|out of|von|sur|sobre|su|из|of(?= [0-9]+ (?:points|pts|marks)\b)) ?([0-9]+)\b"
     r"(?! (?!points|pts|marks)[a-z]{3,})",
@@ -168,8 +169,8 @@ def _in_sentence(sentence: str, scale: Scale) -> Iterator[float | None]:
         if changed_to and changed_to["alone"] is not None and re.match(" [a-z]", after):
             changed_to = None
         value = float(number[0])
-        # "Hmm, no. 60."; "2." is the number of an item.
-        alone = not (re.search(r"\w", before + after) or scale.problem(value))
+        # "Hmm, no. 60." and "Nein, 60."; "2." is the number of an item.
+        alone = not (re.search(r"\w", _ONE_WORD.sub("", before) + after) or scale.problem(value))
         alone = alone and not (value <= _MOST_ITEMS and after.startswith((".", ")")))
         whole = _OF_SCALE.match(after)
         if (

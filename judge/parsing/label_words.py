@@ -81,7 +81,7 @@ def kind_of_sentence(before: str, after: str, *, unit: bool = False) -> str | No
     text = f"{before} | {after}".casefold().replace("_", " ").replace("’", "'")
     text = _CLITIC.sub(r"\1'\2", _BASED_ON.sub("", text))
     text = _NOTE.sub("score", _ELIDED.sub("", text))
-    text = _USER_QUERY.sub("query", text)
+    text = _USER_QUERY.sub("query", text).replace(" for its ", " for ")
     text = text.replace("question relevance", "relevance").replace("질문 관련성", "관련성")
     words = _WORD_OR_CLITIC.findall(text)
     known = all(
@@ -102,7 +102,7 @@ def _is_given(before: str, text: str, words: Sequence[str], *, unit: bool) -> bo
         return False
     gives = any(map(_GIVES.fullmatch, words)) and _FIRST.search(text)
     judged = any(map(_JUDGED.fullmatch, words))
-    earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text)
+    earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text) or _FITS.search(text)
     return bool(unit or judged or gives or earns or _GRADED.search(before.casefold()))
 
 
@@ -159,6 +159,10 @@ _FIRST = re.compile(
     r"\b(?:i|i'(?:d|ll|m|ve)|my|we|we'(?:d|ll)|let'?s|jag|jeg|tôi|saya|(?:go|land|settl)ing)\b"
 )
 _RATED = re.compile(r"\b(?:is|be|am) (?:rated|scored|graded|given|awarded|assigned)\b")
+_FITS = re.compile(
+    r"\|\W+(?:is|seems|feels|would be) (?:\w+ )?(?:fair|reasonable|appropriate|fitting)\b"
+)
+"""Of the number itself: "I think 89 is fair."."""
 _ASKED = {"question", "query", "context", "answered", "get"}
 """What is judged by nobody here: "The question is 20 points."."""
 _KNOWN = re.compile(

@@ -54,6 +54,7 @@ _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9]
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
 _PERCENT_FIRST = re.compile(r"(?<![\w%.])%([0-9]{1,3}(?:[.,][0-9]+)?)(?![\w%])", re.ASCII)
 """As Turkish writes it: "%85"."""
+_RULE_AT_END = re.compile(r"\n *(?:-{3,}|\*{3,}|_{3,}|={3,})\Z")
 _BEFORE_BREAK = re.compile(r" {1,9}\n")
 _LONGEST_RUN = 40
 _LONG_RUN = re.compile(rf"\n{{3,}}|[ ]{{{_LONGEST_RUN},}}|[0-9]{{{_LONGEST_RUN},}}")
@@ -115,6 +116,7 @@ _PICTURES = re.compile(
     rf"\U0001f910-\U0001f92f\U0001f970-\U0001f97a]){_PICTURE})+\Z"
 )
 _BOXED = re.compile(r"\\(?:boxed|fbox|text[a-z]*|math[a-z]*|bm|bf|large|Large) *\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac *\{ *([0-9.]+) *\}\{ *([0-9]+) *\}")
 _FRAMED = re.compile(
     r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]|<<([^<>]*)>>|\{([^{}:\n]{1,12})\}"
 )
@@ -171,6 +173,8 @@ def plain(text: str) -> str:
         body = _HTML_BREAK.sub("\n", _HTML_MARK.sub(" ", body))
         body = _CONTROL.sub(" ", without_turn_end(body))
     body = without_turn_end(body)
+    if body.endswith(("--", "**", "__", "==")) and (rule := _RULE_AT_END.search(body)):
+        body, gap = body[: rule.start()].rstrip(), "\n"
     if "[" in body:
         body = _CITATION.sub("", body)
     if "%" in body:
@@ -211,6 +215,7 @@ def undecorated(text: str) -> str | None:
     if not text.isascii():
         text = _PICTURES.sub("", text)
     if "\\" in text:
+        text = _FRACTION.sub(r"\1/\2", text)
         text = _BOXED.sub(r" \1 ", _BOXED.sub(r" \1 ", text))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)

@@ -37,10 +37,10 @@ from judge.parsing.score_lines import (
     reason_alone,
     score_in_last_sentence,
 )
-from judge.parsing.score_patterns import Names
+from judge.parsing.score_patterns import NOUN, Names
 from study.base.scales import Scale
 
-PARSER_VERSION = "13"
+PARSER_VERSION = "14"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -143,7 +143,7 @@ def _scored(
             alone = before.rule not in {"last_line", "labelled"}
             if before.value is not None and (alone or NAMES_SCORE.search(above)):
                 return before
-    if score is None and not has_thinking(answer):
+    if score is None and not (has_thinking(answer) or _ASKED_AND_ANSWERED.match(answer)):
         score = (
             _after_reason(answer, scale, names)
             or _only_object(answer, scale, names)
@@ -167,6 +167,9 @@ def _scored(
 def _corrected(answer: str, stripped: str, scale: Scale, form: Form, names: Names) -> Parsed | None:
     """Return the score that the judge gives when it corrects itself, if it says so in words."""
     last = last_correction(answer)
+    line = answer.rstrip().rpartition("\n")[2]
+    if last is None and (changed := _CHANGED.search(line)):
+        last = changed[0] if score_in_last_sentence(line, scale, names) else None
     if last is None:
         return None
     if not NAMES_SCORE.search(last):
@@ -185,6 +188,12 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 """How a correction without a label ends: "I lower it to 60."."""
+_CHANGED = re.compile(
+    r"(?:\b(?:because|since|as|given)\b[^,;.!?]*|[,;](?: (?:so|but|and|hence|thus|therefore))?) "
+    r"I(?:['’]ll| will)? (?:[a-z]+ )?(?:lower|raise|reduce|revise|adjust|change|bring|correct) "
+    r"(?:it|this|(?:my|the) [a-z]+) (?:down |up )?to (?:an? )?[0-9.]+\W*\Z"
+)
+"""A last clause that changes what the judge said before: "but ..., so I lower it to 60."."""
 _FIELD = (
     r"(?:question|query|q|a|user|human|instruction|input|example|criterion|"
     r"metric|passages?|(?:retrieved )?context|"
@@ -195,6 +204,10 @@ _NEXT_EXAMPLE = re.compile(
     rf"{_NEXT_FIELD}(?=(?:.*\n)+?{_NEXT_FIELD.removeprefix('^')})", re.IGNORECASE | re.MULTILINE
 )
 """The first of several fields of a further example that the model made up."""
+_ASKED_AND_ANSWERED = re.compile(
+    rf"\W*(?:question|query|q) ?:.*\?\W+answer ?:(?!(?s:.*){NOUN})", re.IGNORECASE
+)
+"""A question that the model made up, whose answer is no score."""
 _NEXT_TURN = re.compile(
     r"^[#*_ ]{0,6}(?:(?:user|human)[*_]{0,2} ?:[*_]{0,2} (?=.*[a-z]{2})|"
     r"\[?next[^\]:\n]{0,20}[\]:] *$)",

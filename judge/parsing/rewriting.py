@@ -82,7 +82,7 @@ _CHINESE_LINE = re.compile(
     re.MULTILINE,
 )
 """Tens in Chinese and Japanese: "八十五分", "評価：二十点"."""
-_SENTENCE = re.compile(r"(?<=[.!?]) +(?=\S)")
+_SENTENCE = re.compile(r"((?<=[.!?]) +(?=\S))")
 _GIVEN_BEFORE = re.compile(
     rf"(?:{NOUN})[*_]* (?:of|is|at|(?:would|should) be) [*_]*\Z|"
     r"\b(?:rate|score|grade|mark|give|award|assign)\b[^.!?:]{0,60} "
@@ -284,12 +284,13 @@ _CONFIDENCE = re.compile(
 
 
 def _words_in_digits(text: str) -> str:
-    """Return a line whose last sentence has its score in digits, if it is one in words."""
-    line = _SENTENCE.split(text)[-1]
-    words = line.partition(" (")[0].rstrip(" .!*_").lower()
-    if len(line) > _LONGEST_LINE or not words.endswith(_LAST_WORDS):
-        return text
-    return text[: len(text) - len(line)] + _IN_WORDS.sub(_in_digits, line)
+    """Return a line whose first and last sentence have scores in digits that are in words."""
+    sentences = _SENTENCE.split(text)
+    for place in {0, len(sentences) - 1}:
+        words = sentences[place].partition(" (")[0].rstrip(" .!*_").lower()
+        if len(sentences[place]) <= _LONGEST_LINE and words.endswith(_LAST_WORDS):
+            sentences[place] = _IN_WORDS.sub(_in_digits, sentences[place])
+    return "".join(sentences)
 
 
 def _in_digits(match: re.Match[str]) -> str:

@@ -108,7 +108,7 @@ _OF_OTHER = re.compile(
     r"\W*(?:says?\b|said\b|according to|w[ro][io]tes?\b|states?\b|reads?\b|(?:which|that|this|"
     r"it) is (?:the|an?) (?!score|rating|my|grade)|"
     # "85 - The reference says so." begins a sentence.
-    r"(?:(?:of|for) )?(?:(?-i:the)|(?<=\. )the) (?:number|age|max\w*|limit|pass mark|"
+    r"(?:(?:of|for) )?(?:(?-i:the)|(?<=[.!] )the) (?:number|age|max\w*|limit|pass mark|"
     r"correct answer|other|reference|first|second|previous|last|word|year)|"
     r"(?:previous|pass mark|reference answer|max(?:imum)?)\W*\Z)",
     re.IGNORECASE,
@@ -137,7 +137,7 @@ def score_of(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     head = head.strip()
     if head.startswith("{"):
         return _object(head, patterns)
-    if len(head) > LONGEST_FORM:
+    if len(head) > LONGEST_FORM or not _DIGIT.search(head):
         return None
     plain = undecorated(head)
     match = plain and patterns.score.fullmatch(plain)
@@ -161,8 +161,8 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     if len(numbers) != 1 or signed_zero(numbers[0]["number"]):
         return None
     before, after = sentence[: numbers[0].start()], sentence[numbers[0].end() :]
-    numbered = before.rstrip().endswith(tuple("#<>≥≤±")) or bool(_GOES_ON.match(after))
-    unit = bool(re.search(r"[^\W\d]|[点分점]", numbers[0][0]))
+    numbered = before.rstrip().endswith(tuple("#<>≥≤±€£¥")) or bool(_GOES_ON.match(after))
+    unit = bool(re.search(r"[^\W\d]|[点分점/]", numbers[0][0]))
     kind = None
     if not numbered and not _DIGIT.search(before + after):
         kind = kind_of_sentence(before, after, unit=unit)
@@ -174,7 +174,7 @@ def _known_by_words(line: str, patterns: ScorePatterns) -> ScoreMatch | None:
     )
 
 
-_GOES_ON = re.compile(r"\s*(?::|[.!;]\s*\w)")
+_GOES_ON = re.compile(r"\s*(?::|\+ |[.!;]\s*\w)")
 _DIGIT = re.compile("[0-9]")
 _GRADES = 10
 FINAL = re.compile(any_of("labels", "final"), re.IGNORECASE)
@@ -210,7 +210,7 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
         elif _is_list_of_texts(value):
             prose += value
         elif _BESIDE_SCORE.fullmatch(name) or value is None or isinstance(value, bool):
-            limit = isinstance(value, Number) and not name.lower().startswith("confidence")
+            limit = isinstance(value, Number) and not name.lower().startswith(("confidence", "min"))
             limits += [float(value)] if limit else []
         else:
             others.append((name.replace("_", " "), value))
@@ -284,8 +284,8 @@ def _is_list_of_texts(value: Any) -> bool:
     return texts and not any(isinstance(x, Number) for x in value)
 
 
-_BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
-"""Keys of numbers that are not a second score: the end of the scale, and how sure the judge is."""
+_BESIDE_SCORE = re.compile(r"min|(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
+"""Keys of numbers that are not a second score: ends of the scale, and how sure the judge is."""
 
 
 def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None:

@@ -255,7 +255,9 @@ def _known_clause(sentence: str, patterns: ScorePatterns) -> ScoreMatch | None:
     return None
 
 
-_WOULD = re.compile(r"\b(?:it|this|that|response|answer|one) would\b", re.IGNORECASE)
+_WOULD = re.compile(
+    r"\b(?:it|this|that|response|answer|one) would\b|\A[0-9.]+\W+(?:is|seems|feels|would)\b", re.I
+)
 _CLAUSE_ENDS = re.compile(r"(?:[,;]|\s[-–—])\s+")
 
 

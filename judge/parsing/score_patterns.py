@@ -49,13 +49,14 @@ COUNT = (
 )
 REASON = re.compile(
     # A dash, a colon or a word such as "because"; brackets at the end; another sentence.
-    rf" +[-–—]+ +(?={_LETTER}|{COUNT})| *: +(?={_LETTER})| *,? +(?:because|as|since|due to) |"
+    rf" +[-–—]+ +(?={_LETTER}|{COUNT})| *: +(?={_LETTER})|"
+    rf" *,? +(?:{any_of('sentences', 'because')}) |"
     r" +(?:#|\||//) +|"
     rf" *[，；] *|, +(?={_LETTER})"
     rf"{_NO_SCORES}|"
     rf" *\((?!(?:out +)?of\b)(?={_LETTER}|{COUNT})(?=[^()]*\) *\.?\s*\Z)|"
     rf" *; +(?={_LETTER}|{COUNT}){_NO_SCORES}|"
-    rf"(?P<stop>\. +(?={_LETTER})|[。।])",
+    rf"(?P<stop>[.!] +(?={_LETTER})|[。।])",
     re.IGNORECASE,
 )
 """Where the reason of a first line with a score begins."""
@@ -115,7 +116,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     meant = r"(?:\s*\([^()0-9\n]*\))?"
     span = rf"(?:from\s+|between\s+)?{least}{meant}\s*(?:-|–|—|to|and)\s*{most}{meant}"
     over = (
-        rf"(?:/\ *{most}|{_OF}\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
+        rf"(?:/\ *{most}|{_OF}\ +(?:a\ +)?(?:possible\ +|max(?:imum|\.)?\ +)?{most}|"
+        rf"(?:[满滿]分|max(?:imum|\.)?\ ){most}分?|(?<![0-9]){most}(?:点満点|点中|점\ *만점))"
         rf"(?:\ +{stars})?"
     )
     on_scale = (
@@ -192,7 +194,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         ),
         anywhere=re.compile(
             rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
-            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ = | to [0-9])|"
+            rf"(?P<number>{number})(?![0-9]|[.:–-][0-9]|/[0-9]+ [=≈] | to [0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"\b(?:{any_of('labels', 'gives')}|{any_of('labels', 'earns')})\s+"
             rf"(?:[a-z]+\s+){{0,6}}(?P<said>{number})\ *{over}|"

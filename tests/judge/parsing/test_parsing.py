@@ -132,6 +132,8 @@ def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all
         ("twelfth", 200, 0.03),
         ("thirteenth", 200, 0.0),
         ("fourteenth", 200, 0.0),
+        ("fifteenth", 200, 0.05),
+        ("sixteenth", 200, 0.08),
     ],
 )
 def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
