@@ -43,11 +43,14 @@ def scored_again(
         several = [group for group in by_key.values() if len(group) > 1]
         if len(several) < max(_FEWEST, _MOST * len(by_key)):
             continue
-        if not all(_alike(group, column) for group in several for column in people):
+        # A value in one row alone is of that row: raters may see one system's response to a query.
+        if not all(_repeated(group, column) for group in several for column in people):
             continue
         if all(_alike([group[0] for group in several], column) for column in people):
             continue
-        others = [c for c in columns if c not in taken and c not in key and _tells(c, several)]
+        system = identifying.get("system") if key == (identifying.get("query"),) else None
+        free = [column for column in columns if column not in taken and column not in key]
+        others = [column for column in free if _tells(column, several, system)]
         if others:
             named = sorted(others, key=lambda column: not _may_name_judges(column))[0]
             kept = [*key, *(c for c in identifying.values() if c != named), *people]
@@ -101,11 +104,17 @@ def _keys(
     yield (named[-1], *texts)
 
 
-def _tells(column: str, groups: Sequence[Group]) -> bool:
-    """Whether a column differs in the rows of a response, and has a few values in all."""
+def _tells(column: str, groups: Sequence[Group], system: str | None) -> bool:
+    """Whether a column differs in the rows of a response, and has a few values in all.
+
+    `system` is the column of systems where the rows are told by their query alone.
+    """
     values = {_text(cells, column) for group in groups for cells in group}
+    judges = [name for name in values if kind_of_scorer(name) == "judge"]
     by_people = names_people(column) or names_scorer(column)
-    if by_people and not any(kind_of_scorer(name) == "judge" for name in values):
+    # To a query alone, systems may have equal values of people by chance, as pass or fail.
+    by_systems = column == system and len(judges) < len(values)
+    if (by_people and not judges) or by_systems:
         return False
     return (
         "" not in values
@@ -147,6 +156,10 @@ def _sentence(
 
 def _alike(group: Group, column: str) -> bool:
     return len({text for cells in group if (text := _text(cells, column))}) <= 1
+
+
+def _repeated(group: Group, column: str) -> bool:
+    return len({_text(cells, column) for cells in group}) == 1
 
 
 def _text(cells: Mapping[str, Any], column: str) -> str:

@@ -77,6 +77,36 @@ def test_systems_with_values_of_their_own_are_no_judges(tmp_path: Path) -> None:
     assert "a row for each" not in done.stderr
 
 
+@pytest.mark.parametrize("raters", [["human_score"], ["human_anna", "human_ben"]])
+def test_raters_may_score_one_system_for_each_query(tmp_path: Path, raters: list[str]) -> None:
+    path = tmp_path / "t.csv"
+    frame = scored({"judge": ["gpt-4o"]}).drop(columns="judge")
+    values = frame.pop("human_score")
+    for place, name in enumerate(raters):
+        frame[name] = values.where(frame.index % 3 == (frame.index // 3 + place) % 3)
+    frame.to_csv(path, index=False)
+    done = ccrs("report", path, "--text")
+    assert done.returncode == 0, done.stderr
+    assert f"{20 * len(raters)} responses" in done.stdout
+
+
+def test_systems_may_pass_the_same_queries(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame(
+        {
+            "query": f"q{number}",
+            "system": system,
+            "human_pass": int(number % 4 > 0),
+            "judge_pass": int((number + (system == "B")) % 3 > 0),
+        }
+        for number in range(12)
+        for system in "AB"
+    ).to_csv(path, index=False)
+    done = ccrs("report", path, "--text")
+    assert done.returncode == 0, done.stderr
+    assert "24 responses to 12 queries by 2 systems" in done.stdout
+
+
 def test_a_row_that_is_twice_in_a_table_with_ids_counts_once(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     frame = scored({"judge": ["gpt-4o"]}, response_id=IDS).drop(columns="judge")
