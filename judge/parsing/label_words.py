@@ -102,7 +102,8 @@ def _is_given(before: str, text: str, words: Sequence[str], *, unit: bool) -> bo
         return False
     gives = any(map(_GIVES.fullmatch, words)) and _FIRST.search(text)
     judged = any(map(_JUDGED.fullmatch, words))
-    earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text) or _FITS.search(text)
+    fits = _FITS.search(text) and not _OF_RESPONSE.search(text)
+    earns = any(map(_EARNS.fullmatch, words)) or _RATED.search(text) or fits
     return bool(unit or judged or gives or earns or _GRADED.search(before.casefold()))
 
 
@@ -162,7 +163,8 @@ _RATED = re.compile(r"\b(?:is|be|am) (?:rated|scored|graded|given|awarded|assign
 _FITS = re.compile(
     r"\|\W+(?:is|seems|feels|would be) (?:\w+ )?(?:fair|reasonable|appropriate|fitting)\b"
 )
-"""Of the number itself: "I think 89 is fair."."""
+"""Of the number itself: "I think 89 is fair."; not "The answer 89 is fair."."""
+_OF_RESPONSE = re.compile(r"\b(?:answer|response|number|result|s)\W*\|")
 _ASKED = {"question", "query", "context", "answered", "get"}
 """What is judged by nobody here: "The question is 20 points."."""
 _KNOWN = re.compile(
