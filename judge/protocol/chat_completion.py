@@ -106,10 +106,11 @@ def read_reply(
 def _error(data: Any) -> dict[str, Any] | None:
     if isinstance(data, list) and data:
         # Gemini's endpoint for chat completions.
-        return _error(data[0])
+        data = data[0]
     if not isinstance(data, dict):
         return None
-    several = data.get("errors")
+    # Beside an answer they are warnings.
+    several = data.get("errors") if "choices" not in data else None
     error = data.get("error") or (several[0] if isinstance(several, list) and several else None)
     # Some gateways add an error without a content to every answer.
     if isinstance(error, dict) and any(error.values()):

@@ -38,11 +38,14 @@ def named(reason: str | None) -> str | None:
     """
     if reason is None:
         return None
-    # Gemini's endpoint for chat completions adds why it filtered.
-    word = reason.partition(":")[0].strip().casefold()
-    return _NAMES.get(word, reason)
+    return _NAMES.get(_word(reason), reason)
 
 
 def is_broken_off(reason: str | None) -> bool:
     """Return whether the server stopped the answer, which may be a part of one: 8 of 85."""
-    return reason is not None and reason.casefold() in _BROKEN_OFF
+    return reason is not None and _word(reason) in _BROKEN_OFF
+
+
+def _word(reason: str) -> str:
+    # Gemini's endpoint for chat completions adds why it filtered.
+    return reason.partition(":")[0].strip().casefold()

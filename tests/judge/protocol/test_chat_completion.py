@@ -295,7 +295,10 @@ def test_an_error_behind_a_good_status_counts_as_the_error_it_is() -> None:
     "more",
     [
         {"finish_reason": reason}
-        for reason in ("error", "abort", "cancelled", "insufficient_system_resource", "ERROR")
+        for reason in (
+            *("error", "abort", "cancelled", "insufficient_system_resource", "ERROR"),
+            "error: the upstream closed",
+        )
     ]
     + [{"error": {"code": 502, "message": "Upstream idle timeout exceeded"}}],
 )
@@ -307,6 +310,10 @@ def test_a_part_of_an_answer_that_was_broken_off_is_no_answer(more: dict[str, An
     assert isinstance(result, Trouble)
     assert result.kind == "again"
     assert isinstance(read(completion("85", error={"code": 0})), Answer)
+
+
+def test_warnings_beside_an_answer_do_not_cost_it() -> None:
+    assert isinstance(read(completion("85", errors=["seed is deprecated"])), Answer)
 
 
 @pytest.mark.parametrize(
