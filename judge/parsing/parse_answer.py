@@ -205,7 +205,8 @@ _NEXT_EXAMPLE = re.compile(
 )
 """The first of several fields of a further example that the model made up."""
 _ASKED_AND_ANSWERED = re.compile(
-    rf"\W*(?:question|query|q) ?:.*\?\W+answer ?:(?!(?s:.*){NOUN})", re.IGNORECASE
+    rf"\W*(?:question|query|q) ?:.*\?\W+answer ?:(?!(?s:.*)(?:{NOUN}|[0-9] ?/ ?[0-9]))",
+    re.IGNORECASE,
 )
 """A question that the model made up, whose answer is no score."""
 _NEXT_TURN = re.compile(

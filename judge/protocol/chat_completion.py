@@ -27,16 +27,17 @@ PARAMETERS = (
 
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|input|model|prompt)|max_model_len|"
-    r"(?:prompt|input|request)[^.]{0,40} (?:is )?too (?:long|large|big)|"
+    r"(?:prompt|input|request)(?![^.]{0,20} queue)[^.]{0,40} (?:is )?too (?:long|large|big)|"
     r"longer than the (?:maximum|model)|exceeds? (?:the )?[^.]{0,40}(?:context|token)|"
-    r"`inputs`[^.]{0,40} must (?:be <=|have less than)|too many (?:input |prompt )?tokens|"
+    r"`inputs`[^.]{0,40} must (?:be <=|have less than)|too many (?:input|prompt) tokens|"
     r"(?:input|prompt) (?:length|tokens)[^.]{0,20} exceeds?|"
     r"number of (?:input )?tokens[^.]{0,40} cannot exceed",
     re.IGNORECASE,
 )
 # What servers say of a prompt as if it were their own failure.
 _TOO_LONG_500 = re.compile(
-    r"(?:input|prompt)[^.]{0,20} (?:too (?:long|large|big)|exceeds?[^.]{0,20} (?:context|token))",
+    r"(?:input|prompt)(?! queue)[^.]{0,20} "
+    r"(?:too (?:long|large|big)|exceeds?[^.]{0,20} (?:context|token))",
     re.IGNORECASE,
 )
 # A quota of tokens a minute that a prompt exceeds alone; waiting does not help.

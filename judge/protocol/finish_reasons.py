@@ -23,7 +23,7 @@ _NAMES = {
 _BROKEN_OFF = frozenset(
     {
         *("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error"),
-        "insufficient_system_resource",
+        *("failed", "interrupted", "server_error", "insufficient_system_resource"),
     }
 )
 
@@ -48,4 +48,4 @@ def is_broken_off(reason: str | None) -> bool:
 
 def _word(reason: str) -> str:
     # Gemini's endpoint for chat completions adds why it filtered.
-    return reason.partition(":")[0].strip().casefold()
+    return reason.partition(":")[0].strip().casefold().removeprefix("finish_reason_")

@@ -34,7 +34,10 @@ _COMPLAINT, _LONE_COMPLAINT = 0.1, 0.5
 _MOST_DOUBLINGS, _MOST_DOUBLINGS_OF_COMPLAINTS = 3, 5
 # Failures that a prompt meets again later, as it is; after others the next call may succeed.
 _LASTING = frozenset(
-    {"http_429", "http_501", "http_505", "no_json", "no_choice", "event_stream", "too_large"}
+    {
+        *("http_429", "http_501", "http_505", "no_json", "no_choice", "event_stream"),
+        *("too_large", "broken_off"),
+    }
 )
 
 _REFUSED = frozenset({REJECTED, NOT_SERVED})

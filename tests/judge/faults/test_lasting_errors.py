@@ -25,6 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "SSE": {"behaviour": "event_stream"},
     "latin-1": {"behaviour": "latin_1"},
     "delta": {"behaviour": "delta"},
+    "broken off": {"behaviour": "answers", "text": "8", "finish_reason": "FINISH_REASON_ABORT"},
 }
 # Each kind once; each number of prompts with few requests at a time and with many.
 CASES = [
@@ -37,8 +38,9 @@ CASES = [
     ("SSE", 30, 32),
     ("latin-1", 60, 4),
     ("delta", 200, 32),
+    ("broken off", 30, 4),
 ]
-QUICK = {"404", "429", "SSE"}
+QUICK = {"404", "429", "SSE", "broken off"}
 
 
 @pytest.fixture(scope="session")

@@ -136,11 +136,6 @@ def test_what_fails_once_is_tried_again(
         ({"behaviour": "cut"}, "connection_cut", ""),
         ({"behaviour": "http_500"}, "http_500", "HTTP 500: Internal error"),
         ({"behaviour": "error_in_200"}, "http_502", "Provider returned error"),
-        (
-            {"behaviour": "answers", "text": "8", "finish_reason": "abort"},
-            "broken_off",
-            "it broke the answer off (abort)",
-        ),
     ],
     ids=lambda value: value["behaviour"] if isinstance(value, dict) else "",
 )

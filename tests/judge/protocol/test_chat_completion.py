@@ -199,6 +199,8 @@ def test_reasoning_is_kept_as_it_came(data: dict[str, Any], reasoning: str | Non
          "content_filter"),
         (403, {"message": "Your input was flagged by moderation"}, "content_filter"),
         (400, {"message": "messages: text is not acceptable"}, "rejected"),
+        (400, {"message": "The request queue is too big"}, "rejected"),
+        (400, {"message": "max_tokens: too many tokens requested"}, "rejected"),
         (400, {"message": "can't process: 'the temperature of the sea'"}, "rejected"),
         (422, {"message": "unprocessable"}, "rejected"),
     ],
