@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
-from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.core.tables import COUNT_ONCE, PreferenceTable, ScoreTable
 from analysis.core.understood_scales import check_odd_values, with_understood_scales
 from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
@@ -87,6 +88,11 @@ def evaluate(
     AnalysisError
         An option is unsuitable, or has no effect on these scores.
 
+    Warns
+    -----
+    UserWarning
+        Rows of a data frame that may be of one response, or that repeat others and count once.
+
     Examples
     --------
     >>> from ccrs_study import evaluate
@@ -115,12 +121,13 @@ def evaluate(
         construct = construct or evident.get("construct")
         if not evident:
             data = known_names(data, id=id, query=query, system=system, construct=construct)
-    rows = None
+    rows, doubts = None, ()
     if judge is not None and human is not None:
         rows = len(data)
         data = long_scores(
             data, judge, human, id=id, query=query, system=system, construct=construct
         )
+        doubts = tuple(data.attrs.pop("doubts", ()))
     constructs = [str(key) for key in dict.fromkeys(data.get("construct", pd.Series(dtype=str)))]
     scales = scales_by_construct(scale, constructs)
     data, read_as = with_word_values(data, _checked(values), lambda _, key: scales.get(key), rows)
@@ -130,7 +137,10 @@ def evaluate(
     scores = ScoreTable.from_frame(data, *declared)
     check_odd_values(data, scores, in_python=True)
     scores = with_understood_scales(data, scores, *declared, in_python=True)
-    scores = replace(scores, warnings=(*read_as, *scores.warnings))
+    once = [line for line in scores.warnings if line.endswith(COUNT_ONCE)]
+    for line in (*doubts, *once):
+        warnings.warn(line, stacklevel=2)
+    scores = replace(scores, warnings=(*doubts, *read_as, *scores.warnings))
     return _evaluated(scores, Options(**_known(options)), title, options)
 
 
