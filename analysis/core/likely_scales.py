@@ -309,9 +309,8 @@ def _smallest(values: list[float]) -> str | None:
     within = [value for value in values if value <= 5]
     if whole and low >= 1 and high > 10 and len(within) >= _MOST * len(values):
         return None if len(set(within)) > 2 else "0:100"
-    if high <= 10:
-        return "1:10" if low >= 1 else "0:10"
-    return next(scale for scale in _TO_HUNDRED if high <= float(scale.partition(":")[2]))
+    wider = ("1:10" if low >= 1 else "0:10", *_TO_HUNDRED)
+    return next(scale for scale in wider if high <= float(scale.partition(":")[2]))
 
 
 def _up_to_five(low: float, high: float, *, whole: bool) -> str:
