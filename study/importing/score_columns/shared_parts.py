@@ -115,7 +115,8 @@ def responses_in_a_row(
     return (
         f"{listed} behind {quoted_names(map(repr, stems))} may be several judges and raters, each "
         "of which is then to be named as judge or human, or responses, so that a row has several. "
-        f"If they are responses, write a row for each, in pandas: pd.wide_to_long(frame.reset_index(), {[*stems]!r}, i='index', j='system', "
+        "If they are responses, write a row for each, in pandas: "
+        f"pd.wide_to_long(frame.reset_index(), {[*stems]!r}, i='index', j='system', "
         f"sep={separators.pop()!r}, suffix='[{''.join(letters)}]').reset_index()"
     )
 
