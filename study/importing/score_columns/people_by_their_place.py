@@ -63,9 +63,10 @@ def true_values(
 
 
 def _graded(content: ColumnContent) -> bool:
-    """Whether cells are grades or labels, unlike answers that are numbers."""
+    """Whether cells are grades or known words, unlike answers that are numbers or letters."""
     few = len({str(cell) for _, cell in content.cells}) <= _MOST_GRADES
-    return content.may_be_scores and few
+    known = content.mostly_numbers or content.vocabulary is not None
+    return content.may_be_scores and few and known
 
 
 # Answers to questions differ more than grades.

@@ -240,7 +240,9 @@ def by_place(
 
 
 # "gpt4 wins": what won is named before it.
-_WINS = re.compile(r"(?P<name>\S.*?) (?:wins|won|win|is better|was better|better)", re.IGNORECASE)
+_WINS = re.compile(r"(?P<name>\S.*?) (?:wins|won|is better|was better|better)", re.IGNORECASE)
+# "Much better" is no name.
+_NO_NAME = re.compile(rf"{_DEGREE}|even|no|not|getting|is|was|very|(?:quite )?a bit", re.IGNORECASE)
 
 
 def _winners(rows: Iterable[Record], columns: Collection[str]) -> tuple[str, str] | None:
@@ -255,7 +257,7 @@ def _winners(rows: Iterable[Record], columns: Collection[str]) -> tuple[str, str
     if not names and tied and all(map(is_choice, columns)):
         names = others
     a, b = (*sorted(names), "", "")[:2]
-    return (a, b) if len(names) == 2 else None
+    return (a, b) if len(names) == 2 and not any(map(_NO_NAME.fullmatch, names)) else None
 
 
 def ambiguous(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) -> Fault | None:

@@ -146,10 +146,11 @@ def test_true_values_and_predictions_are_people_and_judge(tmp_path: Path) -> Non
     reported(path, "y_pred compared with y_true: 60 responses; pass or fail", "judge: y_pred")
     of(frame, path, llm_score="gpt4", human_score="gt")
     reported(path, "gpt4 compared with gt: 60 responses", "people: gt")
-    # Answers to questions are no grades.
-    answers = frame.assign(llm_score=range(N), human_score=range(N))
-    of(answers, path, llm_score="y_pred", human_score="y_true")
-    assert ccrs("report", path, "--text").returncode == 2
+    # Answers to questions are no grades, whether numbers or the letters of options.
+    for cells in (range(N), ["ABCD"[number % 4] for number in range(N)]):
+        answers = frame.assign(llm_score=cells, human_score=cells)
+        of(answers, path, llm_score="y_pred", human_score="y_true")
+        assert ccrs("report", path, "--text").returncode == 2
 
 
 def test_initials_in_the_place_of_the_model_are_people(tmp_path: Path) -> None:
@@ -222,6 +223,13 @@ def test_words_for_what_wins_are_preferences(
     # 6 of the 9 judge's ties are no ties of people.
     agreeing = sum(x == y for x, y in zip(people, judge, strict=True))
     assert f"{100 * agreeing / N:.0f}%" in done.stdout
+
+
+def test_degrees_are_no_names_of_what_wins(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    people = [("much better", "about the same", "slightly better")[n % 3] for n in range(N)]
+    pd.DataFrame({"question": QUESTIONS, "human": people, "llm_judge": people}).to_csv(path)
+    assert "compares two responses" not in ccrs("report", path, "--text").stderr
 
 
 def test_what_wins_is_a_or_b_as_the_row_names_it(tmp_path: Path) -> None:
