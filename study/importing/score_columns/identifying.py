@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from study.importing.readers.input_file import Record
 from study.importing.score_columns.contents import ColumnContent
-from study.importing.score_columns.names import folded, named_for, names_scorer, whole_role, words
+from study.importing.score_columns.names import (
+    folded,
+    kind_of,
+    named_for,
+    names_scorer,
+    whole_role,
+    words,
+)
 from study.importing.score_columns.words import (
     IDENTIFIES_FOR_SURE,
     PERHAPS_CONSTRUCTS,
@@ -125,7 +132,7 @@ def _perhaps_queries(columns: Sequence[str], contents: Contents) -> list[str]:
     """Columns of ids that several rows may share, the likeliest first."""
     ids = [
         c for c in columns
-        if words(c)[-1:] == ("id",) and whole_role(c) in (None, "id") and not names_scorer(c)
+        if words(c)[-1:] == ("id",) and whole_role(c) in (None, "id") and not (names_scorer(c) or kind_of(c))
         and not {*words(c)} & _GROUPS and contents[c].cells and not contents[c].blank
     ]  # fmt: skip
     named = [name for name in PERHAPS_QUERIES for c in ids if folded(c) == name]
