@@ -132,7 +132,8 @@ def _perhaps_queries(columns: Sequence[str], contents: Contents) -> list[str]:
     """Columns of ids that several rows may share, the likeliest first."""
     ids = [
         c for c in columns
-        if words(c)[-1:] == ("id",) and whole_role(c) in (None, "id") and not (names_scorer(c) or kind_of(c))
+        if words(c)[-1:] == ("id",) and whole_role(c) in (None, "id")
+        and not names_scorer(c) and kind_of(c) is None
         and not {*words(c)} & _GROUPS and contents[c].cells and not contents[c].blank
     ]  # fmt: skip
     named = [name for name in PERHAPS_QUERIES for c in ids if folded(c) == name]
