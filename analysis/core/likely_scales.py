@@ -176,7 +176,7 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     likely = {v.scorer: v.looks_like for v in scored if v.looks_like is not None}
     if (shared := _shared_grades(scored)) is not None:
         return dict.fromkeys(likely, shared)
-    likely |= dict(_up_to_hundred(scored, likely))
+    likely |= dict(_on_wider(scored, likely))
     for low in ("0", "1"):
         # One scorer may not use the last grades.
         grades = {name: of for name, of in likely.items() if _is_grades(of, low)}
@@ -199,20 +199,29 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     return likely
 
 
-def _up_to_hundred(scored: list[Scored], likely: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Scorers up to 20 beside raters, or others of about as high values, who go further."""
-    wide = [v for v in scored if likely.get(v.scorer) == "0:100"]
-    for v in scored:
-        beside = [w for w in wide if v.kind == w.kind == "human" or w.high <= _NEAR * v.high]
-        if likely.get(v.scorer) == "0:20" and beside:
-            yield v.scorer, "0:100"
+def _on_wider(scored: list[Scored], likely: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Scorers up to 20, say, beside raters, or others of about as high values, who go further."""
+    for scales in _WIDER:
+        rank = {scale: place for place, scale in enumerate(scales)}
+        known = [(v, rank[likely[v.scorer]]) for v in scored if likely.get(v.scorer) in rank]
+        for v, own in known:
+            beside = [
+                of for w, of in known
+                if of > own and (v.kind == w.kind == "human" or w.high <= _NEAR * v.high)
+            ]  # fmt: skip
+            if beside:
+                yield v.scorer, scales[max(beside)]
 
 
 # Up to so many times the highest value of one scorer that of another is on the same scale.
 _NEAR = 2
 
+#: Scales of which each may be a part of those that follow.
+_TO_HUNDRED = ("0:20", "0:30", "0:50", "0:100")
+_WIDER = (("1:10", "0:10"), _TO_HUNDRED)
+
 #: Guesses from a part of the values that may be on the scale of another scorer's grades.
-_WIDE = {"0:10", "1:5", "0:5"}
+_WIDE = {"0:10", "1:10", "1:5", "0:5"}
 
 
 def _shared_grades(scored: list[Scored]) -> str | None:
@@ -238,7 +247,7 @@ def _most_frequent(scales: list[str]) -> str:
 
 
 def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = None) -> str | None:
-    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10, 0:20 or 0:100.
+    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10, 0:100 and others.
 
     Parameters
     ----------
@@ -256,9 +265,10 @@ def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = 
 
     Notes
     -----
-    Numbers from 1 to 5 are taken for 1 to 5, although they might be the lower half of 0 to 10;
-    whole numbers from 1 to 3 for 1 to 3; values from 0 to 1 for 0 to 1, although the scale might be
-    0 to 100: the narrowest scale has the strictest margin.
+    Of several usual scales the narrowest is taken, which has the strictest margin. Numbers from 1
+    to 5 are on 1 to 5, although they might be the lower half of 0 to 10; whole numbers from 1 to 3,
+    and from 1 to 4, on these; values from 0 to 1 on 0 to 1, although the scale might be 0 to 100;
+    without a value below 1, those up to 10 on 1 to 10; others on 0 to 10, 20, 30, 50 or 100.
     """
     known_values = _known(values)
     wider = known_values if scorer_values is None else _known(scorer_values)
@@ -299,7 +309,8 @@ def _smallest(values: list[float]) -> str | None:
     within = [value for value in values if value <= 5]
     if whole and low >= 1 and high > 10 and len(within) >= _MOST * len(values):
         return None if len(set(within)) > 2 else "0:100"
-    return "0:10" if high <= 10 else "0:20" if high <= 20 else "0:100"
+    wider = ("1:10" if low >= 1 else "0:10", *_TO_HUNDRED)
+    return next(scale for scale in wider if high <= float(scale.partition(":")[2]))
 
 
 def _up_to_five(low: float, high: float, *, whole: bool) -> str:
@@ -309,6 +320,8 @@ def _up_to_five(low: float, high: float, *, whole: bool) -> str:
     if whole and high <= 3:
         # Two codes, 1 and 2, have no direction that is known.
         return "1:2" if high == 2 else "1:3:1"
+    if whole and low == 1 and high == 4:
+        return "1:4:1"
     return "1:5:1" if whole else "1:5"
 
 

@@ -34,6 +34,7 @@ from analysis.core.table_columns import (
     words_faults,
 )
 from study.base.scales import Scale
+from study.text import counted
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
@@ -46,6 +47,9 @@ _PREFERENCE_REQUIRED = (
 _BY_ORDER = ("value_a_first", "value_b_first")
 _PREFERENCE_OPTIONAL = ("repeat", "missing_reason", *_BY_ORDER, "text_format")
 
+
+#: How a warning ends on rows that are left out, since they repeat others.
+COUNT_ONCE = "in rows that repeat another one, with the same value; these count once"
 
 _ROWS_AT_ONCE = 50_000
 
@@ -224,9 +228,7 @@ class ScoreTable(_Table):
                 table = table.drop(columns=name)
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
-            warnings.append(
-                f"{again.sum()} rows repeat another row with the same value and count once"
-            )
+            warnings.append(f"{counted(int(again.sum()), 'score')} {COUNT_ONCE}")
             table = table[~again]
         warnings += without_first(table, ["response_id"], "response")
         scales, scorer_scales, two_points = with_two_points(table, scales, scorer_scales)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cached_property
@@ -16,8 +17,12 @@ from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
-from analysis.core.tables import PreferenceTable, ScoreTable
-from analysis.core.understood_scales import check_odd_values, with_understood_scales
+from analysis.core.tables import COUNT_ONCE, PreferenceTable, ScoreTable
+from analysis.core.understood_scales import (
+    SCALE_UNDERSTOOD,
+    check_odd_values,
+    with_understood_scales,
+)
 from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import UseDecision
@@ -87,6 +92,11 @@ def evaluate(
     AnalysisError
         An option is unsuitable, or has no effect on these scores.
 
+    Warns
+    -----
+    UserWarning
+        Rows of a data frame that may be of one response, or that repeat others and count once.
+
     Examples
     --------
     >>> from ccrs_study import evaluate
@@ -115,12 +125,13 @@ def evaluate(
         construct = construct or evident.get("construct")
         if not evident:
             data = known_names(data, id=id, query=query, system=system, construct=construct)
-    rows = None
+    rows, doubts = None, ()
     if judge is not None and human is not None:
         rows = len(data)
         data = long_scores(
             data, judge, human, id=id, query=query, system=system, construct=construct
         )
+        doubts = tuple(data.attrs.pop("doubts", ()))
     constructs = [str(key) for key in dict.fromkeys(data.get("construct", pd.Series(dtype=str)))]
     scales = scales_by_construct(scale, constructs)
     data, read_as = with_word_values(data, _checked(values), lambda _, key: scales.get(key), rows)
@@ -130,7 +141,10 @@ def evaluate(
     scores = ScoreTable.from_frame(data, *declared)
     check_odd_values(data, scores, in_python=True)
     scores = with_understood_scales(data, scores, *declared, in_python=True)
-    scores = replace(scores, warnings=(*read_as, *scores.warnings))
+    once = [line for line in scores.warnings if line.endswith(COUNT_ONCE)]
+    for line in (*doubts, *once):
+        warnings.warn(line, stacklevel=2)
+    scores = replace(scores, warnings=(*doubts, *read_as, *scores.warnings))
     return _evaluated(scores, Options(**_known(options)), title, options)
 
 
@@ -206,19 +220,26 @@ class Evaluation:
     def verdict(self) -> str:
         """What was compared, the agreement and the answers, as `ccrs report` prints them first.
 
-        Then order and level in words: a paragraph for each construct and judge, with its notes.
+        Then order and level in words: a paragraph for each construct and judge, with its notes,
+        and the scale that was understood, if none is declared.
         """
         lines = [line for opening in self._openings for line in opening_lines(opening)]
         lines += self._reading
         for verdict in verdicts(self._leading):
             lines += [verdict.sentence, *(f"    {note}" for note in verdict.notes)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._understood])
 
     @property
     def _reading(self) -> list[str]:
         """What the answers mean, if there are any."""
         asked = any(d.answer != "not_applicable" for d in self._decided)
         return [answers_reading(self._leading, self._decided)] if asked else []
+
+    @property
+    def _understood(self) -> list[str]:
+        """Which scale the answers are computed on, where none is declared."""
+        notes = self._leading.warnings
+        return [f"Note: {line}." for line in notes if line.startswith(SCALE_UNDERSTOOD)]
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure in a row: statistic, value, interval, sample sizes, reason."""
@@ -246,7 +267,8 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         first = "".join(map(_as_html, self._openings))
-        first += "".join(f"<p><small>{escape(line)}</small></p>" for line in self._reading)
+        small = (*self._reading, *self._understood)
+        first += "".join(f"<p><small>{escape(line)}</small></p>" for line in small)
         items = "".join(
             f"<li>{escape(verdict.sentence)}"
             + "".join(f"<br><small>{escape(note)}</small>" for note in verdict.notes)

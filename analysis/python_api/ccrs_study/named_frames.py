@@ -18,6 +18,7 @@ from study.importing.score_columns.column_purposes import (
 )
 from study.importing.score_columns.judgment_table import KEPT, rater_rows
 from study.importing.score_columns.row_checks import summary_rows
+from study.importing.score_columns.scored_again import repeated_responses
 
 
 def long_scores(
@@ -49,12 +50,14 @@ def long_scores(
     -------
     DataFrame
         The required columns of a score table, and system, response_words and domain where the
-        table has them; a blank value is missing.
+        table has them; a blank value is missing. `attrs["doubts"]` has sentences on rows that may
+        not be responses of their own.
 
     Raises
     ------
     TableError
-        With all faults: a column is missing or named twice, or a response has no id.
+        With all faults: a column is missing or named twice, a response has no id, or a row for
+        each of several judges or runs.
     """
     if construct is not None and id is None:
         raise TableError(
@@ -94,14 +97,14 @@ def long_scores(
     names = names_of_scorers(columns)
     judges, people = ([c for kind, _, c in columns if kind == of] for of in ("judge", "human"))
     given = {"id": id, "query": query, "system": system, "construct": construct}
-    raters = rater_rows(
-        present,
-        _rows(by_name),
-        judges,
-        people,
-        {name: column for name, column in given.items() if column is not None},
-        declared=True,
-    )
+    identifying = {name: column for name, column in given.items() if column is not None}
+    raters = rater_rows(present, _rows(by_name), judges, people, identifying, declared=True)
+    doubts: list[str] = []
+    if raters is None and construct is None:
+        numbered = [*enumerate(_rows(by_name))]
+        doubts = repeated_responses(present, numbered, judges, people, identifying)
+    if doubts and id is not None:
+        raise TableError("table", doubts)
     frame = by_name.assign(**{name: by_name[name].map(_without_white_space) for name in others})
     response = frame[id] if id else pd.Series([f"row {n + 1}" for n in range(len(frame))])
     base = pd.DataFrame({"response_id": response.to_numpy()})
@@ -130,7 +133,9 @@ def long_scores(
             _once(part, column) if kind == "judge" else part
             for part, (kind, _, column) in zip(parts, columns, strict=True)
         ]
-    return pd.concat(parts, ignore_index=True)
+    long = pd.concat(parts, ignore_index=True)
+    long.attrs["doubts"] = doubts
+    return long
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:

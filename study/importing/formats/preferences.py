@@ -23,6 +23,7 @@ from study.importing.score_columns.preference_columns import (
     compares_pairs,
     preference_in,
 )
+from study.importing.score_columns.shared_parts import responses_in_a_row
 from study.importing.score_columns.words import ONLY_CONSTRUCT
 from study.text import quoted_names
 
@@ -55,26 +56,35 @@ def missing_columns(head: Head) -> list[tuple[str, ...]]:
     return [FIELDS[name] for name in needed if not has(FIELDS, head.columns, name)]
 
 
-def _columns_of_numbers(source: RecordSource) -> str:
-    """Return the columns of a judge and of people whose cells are numbers, beside no `value`."""
+def _columns_of_numbers(source: RecordSource) -> dict[str, str]:
+    """Return the columns with numbers, beside no `value`, to judge or human."""
     columns = source.head.columns
     if has(FIELDS, columns, "value"):
-        return ""
+        return {}
     contents = contents_of(source.peeked(), columns)
     kinds = {c: kind[0] for c in columns if (kind := kind_of(c)) and contents[c].mostly_numbers}
-    return quoted_names(map(repr, kinds)) if {"judge", "human"} & {*kinds.values()} else ""
+    return kinds if {"judge", "human"} & {*kinds.values()} else {}
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS)
     if numbered := _columns_of_numbers(source):
-        problem = f"which of the two responses is better is written in numbers in {numbered}."
+        judges, people = ([c for c in numbered if numbered[c] == of] for of in ("judge", "human"))
+        texts = [name for name in source.head.columns if name.casefold() in _RESPONSES]
+        turned = responses_in_a_row(judges, people, texts)
+        listed = quoted_names(map(repr, numbered))
+        problem = f"which of the two responses is better is written in numbers in {listed}."
         remedy = (
             "Write A, B or tie there, or a row for each preference with query_id, response_a, "
             "response_b, construct, scorer, scorer_kind (human or judge) and value (a number, "
             "positive where response_b is better)."
         )
+        if turned is not None:
+            problem, remedy = (
+                "a row has scores of two responses.",
+                f"{turned[:1].upper()}{turned[1:]}.",
+            )
         raise source.refused(problem, remedy, 1)
     reader.require("query_id", "response_a", "response_b", "value")
     if options.construct is None:
@@ -249,7 +259,9 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
             if (fault := ambiguous(text.strip(), cells.written, columns.pair)) is not None:
                 cells.fault_once(fault.problem, fault.remedy, column)
                 continue
-            value = preference_in(by_place(text, cells.written, columns.pair))
+            value = preference_in(
+                by_place(text.strip(), cells.written, columns.pair, columns.winners)
+            )
             if value is None:
                 cells.fault(
                     f"{text!r} is none of A, B and tie.",

@@ -28,7 +28,7 @@ from study.importing.score_columns.names import (
     whole_role,
 )
 from study.importing.score_columns.scorer_rows import kinds_alone
-from study.importing.score_columns.words import VALUES, WHOLE_NAMES
+from study.importing.score_columns.words import PERHAPS_CONSTRUCTS, VALUES, WHOLE_NAMES
 from study.text import quoted_names
 
 DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
@@ -109,6 +109,10 @@ def fields_of_table(
         for field, names in FIELDS.items()
     } | named_columns
     fields = {name: _as_written(names, columns) for name, names in fields.items()}
+    like = [c for c in columns if folded_name(c) in PERHAPS_CONSTRUCTS]
+    if like and not has(fields, columns, "construct_key") and has(fields, columns, "scorer"):
+        fields["construct_key"] = (like[0].casefold(),)
+        assumed.append(f"the column {like[0]!r} is read as the construct.")
     items = _as_written(ITEMS, [name for name in columns if name not in not_items])
     if not has(fields, columns, "query_id"):
         texts: Fields = {"query": QUERIES}

@@ -1,7 +1,7 @@
 """Preferences side by side: in a row, which of two responses a judge and a person prefer."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,20 @@ from study.text import quoted_names
 # With one of these a value names a response: model_a, Response 2.
 _RESPONSES = ("response", "answer", "output", "model", "assistant", "completion", "candidate")
 _NOUNS = ("", *_RESPONSES, "system", "option")
-_OF_A = ("left", "first", "A>B", "A>>B", "A is better", "A wins", "A better")
-_OF_B = ("right", "second", "B>A", "B>>A", "B is better", "B wins", "B better")
+_OF_A = ("win", "wins", "won", "left", "first", "A>B", "A>>B", "A is better", "A wins", "A better")
+_OF_B = (
+    "lose",
+    "loses",
+    "loss",
+    "lost",
+    "right",
+    "second",
+    "B>A",
+    "B>>A",
+    "B is better",
+    "B wins",
+    "B better",
+)
 # These are said of preferences alone, unlike both of left and right.
 _TIES = ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "A=B", "no preference",
          "both bad", "both good", "equally good", "equally bad")  # fmt: skip
@@ -94,6 +106,8 @@ class PreferenceColumns:
     """How rows of several raters are distinguished, each with the judge's preference again."""
     pair: tuple[str, str] | None = None
     """Columns that name what was compared, as A and as B, where preferences name one of them."""
+    winners: tuple[str, str] | None = None
+    """What the preferences call A and B, where these are two names: gpt4 wins, claude wins."""
 
     def __str__(self) -> str:
         listed = "; ".join(
@@ -105,7 +119,8 @@ class PreferenceColumns:
             query += (
                 f"; raters: {self.raters.rater}, with the judge's preference once for each pair"
             )
-        return f"{listed}; each row compares two responses, A and B; {query}"
+        a, b = self.winners or ("A", "B")
+        return f"{listed}; each row compares two responses, {a} and {b}; {query}"
 
 
 def preference_columns(source: RecordSource) -> PreferenceColumns | None:
@@ -131,11 +146,12 @@ def preferences_among(
     if set(kinds.values()) != {"judge", "human"}:
         return None
     pair = _pair(present)
-    cells = _texts(rows(), kinds, pair)
+    winners = None if pair else _winners(rows(), kinds)
+    cells = _texts(rows(), kinds, pair, winners)
     pairs = compares_responses(present)
     named = {c: kind for c, kind in kinds.items() if is_choice(c)}
     if pairs and set(named.values()) == {"judge", "human"}:
-        return _columns(present, rows, named)
+        return _columns(present, rows, named, winners)
     chosen = {c: kind for c, kind in kinds.items() if cells[c] and _all_known(cells[c])}
     if set(chosen.values()) != {"judge", "human"}:
         return None
@@ -144,8 +160,8 @@ def preferences_among(
     if not texts & set(_NUMBERS):
         told = told or bool(texts & _SURE) or any(compares_pairs(column) for column in present)
         told = told or any(_SENTENCE.fullmatch(text) for c in chosen for _, text in cells[c])
-    told = told or bool(texts & _SURE_TIES)
-    return _columns(present, rows, chosen) if told else None
+    told = told or bool(texts & _SURE_TIES) or winners is not None
+    return _columns(present, rows, chosen, winners) if told else None
 
 
 def is_choice(column: str) -> bool:
@@ -205,12 +221,43 @@ def _pair(present: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def by_place(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) -> str:
-    """Return A or B for a text that is what a row names as A or as B; other texts as they are."""
-    named = [str(cells.get(column)).strip() for column in pair or ()]
-    if text in named and named[0] != named[1]:
-        return "AB"[named.index(text)]
+def by_place(
+    text: str,
+    cells: Mapping[str, Any],
+    pair: tuple[str, str] | None,
+    winners: tuple[str, str] | None = None,
+) -> str:
+    """Return A or B for a text that is what a row names as A or as B; other texts as they are.
+
+    `winners` are the names of A and B in all rows, where `pair` names no columns with them.
+    """
+    named = [str(cells.get(column)).strip() for column in pair or ()] or [*(winners or ())]
+    won = _WINS.fullmatch(text)
+    for name in (text, *([won["name"]] if won else [])):
+        if name in named and named[0] != named[1]:
+            return "AB"[named.index(name)]
     return text
+
+
+# "gpt4 wins": what won is named before it.
+_WINS = re.compile(r"(?P<name>\S.*?) (?:wins|won|is better|was better|better)", re.IGNORECASE)
+# "Much better" is no name.
+_NO_NAME = re.compile(rf"{_DEGREE}|even|no|not|getting|is|was|very|(?:quite )?a bit", re.IGNORECASE)
+
+
+def _winners(rows: Iterable[Record], columns: Collection[str]) -> tuple[str, str] | None:
+    """The two names that win in the cells of all columns, in alphabetical order.
+
+    In columns that are called winner and the like they stand alone, beside ties.
+    """
+    texts = {text for cells in _texts(rows, columns).values() for _, text in cells}
+    others = {text for text in texts if preference_in(text) is None}
+    names = {found["name"] for text in others if (found := _WINS.fullmatch(text)) is not None}
+    tied = any(folded_word(text) in _SURE_TIES for text in texts)
+    if not names and tied and all(map(is_choice, columns)):
+        names = others
+    a, b = (*sorted(names), "", "")[:2]
+    return (a, b) if len(names) == 2 and not any(map(_NO_NAME.fullmatch, names)) else None
 
 
 def ambiguous(text: str, cells: Mapping[str, Any], pair: tuple[str, str] | None) -> Fault | None:
@@ -237,6 +284,7 @@ def _texts(
     rows: Iterable[Record],
     columns: Iterable[str],
     pair: tuple[str, str] | None = None,
+    winners: tuple[str, str] | None = None,
 ) -> dict[str, list[tuple[int, str]]]:
     """Row and text of the cells that have a preference, by column."""
     texts: dict[str, list[tuple[int, str]]] = {column: [] for column in columns}
@@ -244,7 +292,7 @@ def _texts(
         for column, found in texts.items():
             cell = record.cells.get(column)
             text = "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124
-            text = by_place(text, record.cells, pair)
+            text = by_place(text, record.cells, pair, winners)
             if text and (preference_in(text) is not None or not is_missing(text)):
                 found.append((record.number, text))
     return texts
@@ -271,6 +319,7 @@ def _columns(
     present: Sequence[str],
     rows: Callable[[], Iterable[Record]],
     scorers: dict[str, str],
+    winners: tuple[str, str] | None,
 ) -> PreferenceColumns:
     judges, people = ([c for c, of in scorers.items() if of == kind] for kind in ("judge", "human"))
     queries = named_for("query", present)
@@ -279,4 +328,4 @@ def _columns(
     cells = (record.cells for record in rows())
     identifying = dict(zip(["query"], queries, strict=False))
     raters = rater_rows(present, cells, judges, people, identifying) if len(people) == 1 else None
-    return PreferenceColumns(scorers, query, raters, _pair(present))
+    return PreferenceColumns(scorers, query, raters, _pair(present), winners)

@@ -31,7 +31,7 @@ from study.importing.score_columns.judgment_table import (
 )
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.preference_columns import perhaps_choices
-from study.importing.score_columns.scored_again import same_rows, scored_again
+from study.importing.score_columns.scored_again import repeated_responses, scored_again
 from study.importing.score_columns.words import ONLY_CONSTRUCT
 
 # Mechanical Turk has the answers in it that the requester did not accept.
@@ -83,7 +83,11 @@ def read_named_columns(
         report.fault("has no rows.", "Give at least one.")
     if "id" in named.identifying:
         rows = _once(rows, report)
-    row_checks.note_repeated(rows, named.identifying, report)
+    if "id" in named.identifying and (again := _scored_again(rows, named, source)) is not None:
+        problem, end, remedy = again.partition("responses. ")
+        report.fault(f"{problem}{end.strip()}", f"{remedy}.")
+    else:
+        row_checks.note_repeated(rows, named.identifying, report)
     row_checks.note_summary(rows, named.columns, report)
     words = WordsAhead(lambda: _scored_cells(rows, named), declared)
     reader.values = ValueRules(words, by_scale.of_column, by_scale.option)
@@ -203,21 +207,36 @@ def _repeated_responses(
     rows: Sequence[row_checks.Row], named: Purposes, source: RecordSource
 ) -> Iterator[str]:
     """Warnings about rows that may be of one response, where no column identifies it."""
-    if named.raters is not None or {"id", "construct"} & {*named.identifying}:
+    if "id" in named.identifying or not _one_row_each(named):
         return
+    numbered = [(row.number, row.cells.written) for row in rows]
+    judges, people = _scorers(named)
     columns = source.head.columns
+    yield from repeated_responses(columns, numbered, judges, people, named.identifying)
+
+
+def _scored_again(
+    rows: Sequence[row_checks.Row], named: Purposes, source: RecordSource
+) -> str | None:
+    """Why rows with the same id are there, where each is of another judge or run."""
+    if not _one_row_each(named):
+        return None
+    written = (row.cells.written for row in rows)
+    return scored_again(source.head.columns, written, *_scorers(named), named.identifying)
+
+
+def _one_row_each(named: Purposes) -> bool:
+    """Whether a response has one row, in place of one for each rater or construct."""
+    return named.raters is None and "construct" not in named.identifying
+
+
+def _scorers(named: Purposes) -> tuple[list[str], list[str]]:
+    """The columns of judges, and those of people."""
     judges, people = (
         [*dict.fromkeys(c.column for c in named.scorers if c.kind == kind)]
         for kind in ("judge", "human")
     )
-    written = [row.cells.written for row in rows]
-    again = scored_again(columns, written, judges, people, named.identifying)
-    if again is not None:
-        yield again
-    numbered = ((row.number, row.cells.written) for row in rows)
-    same = same_rows(columns, numbered, [*judges, *people])
-    if same is not None:
-        yield same
+    return judges, people
 
 
 def _as_read(

@@ -12,6 +12,7 @@ from study.importing.readers.json_text import rows_within, within_document
 from study.importing.readers.source import Head, RecordSource, flat, table_source
 from study.importing.readers.workbook import sheets
 from study.importing.score_columns.contents import ROWS, contents_of
+from study.importing.score_columns.identifying import Rows
 from study.importing.score_columns.named_columns import Recognized
 from study.importing.score_columns.names import folded
 from study.importing.score_columns.preference_columns import (
@@ -20,7 +21,7 @@ from study.importing.score_columns.preference_columns import (
     unclear_choices,
 )
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
-from study.importing.score_columns.side_by_side import Rows, side_by_side
+from study.importing.score_columns.side_by_side import side_by_side
 from study.text import quoted_names
 
 # An export of another tool as a table has one of these.

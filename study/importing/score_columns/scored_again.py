@@ -32,7 +32,8 @@ def scored_again(
 
     Nearly all responses have several rows, all of which have the same values of people, and which
     differ in a column with a few names or numbers, as of judges or runs. A response is told by its
-    id, by its text beside the query, or by the query (and system) alone.
+    id, by its text beside the query, or by the query (and system) alone. `people` may be empty, as
+    in a file of a judge's scores.
     """
     rows = list(rows)
     taken = {*judges, *people}
@@ -46,7 +47,7 @@ def scored_again(
         # A value in one row alone is of that row: raters may see one system's response to a query.
         if not all(_repeated(group, column) for group in several for column in people):
             continue
-        if all(_alike([group[0] for group in several], column) for column in people):
+        if people and all(_alike([of[0] for of in several], column) for column in people):
             continue
         system = identifying.get("system") if key == (identifying.get("query"),) else None
         free = [column for column in columns if column not in taken and column not in key]
@@ -56,6 +57,27 @@ def scored_again(
             kept = [*key, *(c for c in identifying.values() if c != named), *people]
             return _sentence(named, [*dict.fromkeys(kept)], several, judges, people)
     return None
+
+
+def repeated_responses(
+    columns: Sequence[str],
+    rows: Sequence[tuple[int, Mapping[str, Any]]],
+    judges: Sequence[str],
+    people: Sequence[str],
+    identifying: Mapping[str, str],
+) -> list[str]:
+    """Sentences on rows, by number, that may be of one response.
+
+    Where a column has ids, rows that are the same count once.
+    """
+    if "id" in identifying:
+        distinct = {repr([*cells.items()]): cells for _, cells in rows}
+        again = scored_again(columns, distinct.values(), judges, people, identifying)
+        same = None
+    else:
+        again = scored_again(columns, (cells for _, cells in rows), judges, people, identifying)
+        same = same_rows(columns, rows, [*judges, *people])
+    return [told for told in (again, same) if told is not None]
 
 
 def same_rows(
@@ -138,9 +160,10 @@ def _sentence(
     """Why the rows are not responses; `kept` are the columns that say which response it is."""
     values = [*dict.fromkeys(_text(cells, named) for group in groups for cells in group)]
     listed = quoted_names(values) if len(values) <= _MOST_LISTED else f"{values[0]} and others"
+    again = f", with the same values of {quoted_names(map(repr, people))} again" if people else ""
     told = (
-        f"a response has a row for each value of {named!r} ({listed}), with the same values of "
-        f"{quoted_names(map(repr, people))} again; as rows they would count as separate responses. "
+        f"a response has a row for each value of {named!r} ({listed}){again}; as rows they would "
+        "count as separate responses. "
     )
     if all(_alike(group, column) for group in groups for column in judges):
         return f"{told}Keep one of them, in pandas: frame.drop_duplicates({[*kept]!r})"

@@ -25,6 +25,7 @@ from study.importing.score_columns.names import (
     without_people,
     words,
 )
+from study.importing.score_columns.people_by_their_place import initials, true_values
 from study.importing.score_columns.row_checks import decimals
 from study.importing.score_columns.scorer_rows import names_judges
 from study.importing.score_columns.words import (
@@ -65,6 +66,9 @@ def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, lis
     scores["human"] += _scorer_column_evidence(columns, contents, scores)
     scores["human"] += _averaged(columns, contents, scores)
     scores["judge"] += _paired(columns, contents, scores)
+    scores["human"] += initials(columns, contents, scores)
+    for kind, items in true_values(columns, contents, scores).items():
+        scores[kind] += items
     return scores
 
 
@@ -208,7 +212,9 @@ def _numbered(
         beside = next(
             (j for j in judges if all(similar(contents[c], contents[j]) for c in family)), None
         )
-        if len(family) > 1 and beside is not None and not any(
+        # p1, p2 are participants where nobody else rated, and may be prompts elsewhere.
+        perhaps = not (folded(family[0]).startswith("p") and scores["human"])
+        if len(family) > 1 and perhaps and beside is not None and not any(
             contents[column].numbers_rows for column in family
         ):  # fmt: skip
             reason = f"numbered {', '.join(family)}, with the same kind of values as {beside}"

@@ -10,7 +10,13 @@ from study.importing.score_columns.names import (
     scorer_words,
     written_words,
 )
-from study.importing.score_columns.words import CONSTRUCTS, FILLERS, ONLY_CONSTRUCT
+from study.importing.score_columns.words import (
+    CONSTRUCTS,
+    FILLERS,
+    ONLY_CONSTRUCT,
+    PERHAPS_OF_PEOPLE,
+)
+from study.text import quoted_names
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Columns of judges and of raters, as COLUMN or CONSTRUCT=COLUMN."""
@@ -76,6 +82,43 @@ def shared_construct_pairs(judges: Sequence[str], raters: Sequence[str]) -> Pair
         (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
     )
     return judge_parts, rater_parts
+
+
+_LETTER_BEHIND = re.compile(r"(.*[^\W_])([ _.-])([A-Za-z])")
+
+
+def responses_in_a_row(
+    judges: Sequence[str], raters: Sequence[str], texts: Sequence[str] = ()
+) -> str | None:
+    """What to do with columns such as human_A, human_B, judge_A and judge_B; None for others.
+
+    The letters may be those of two responses in a row, or tell two raters and two judges apart.
+    `texts` are further columns that are called so.
+    """
+    stems: dict[str, list[str]] = {}
+    separators = set()
+    for column in (*judges, *raters, *texts):
+        found = _LETTER_BEHIND.fullmatch(column)
+        if found is None:
+            return None
+        stems.setdefault(found[1], []).append(found[3])
+        separators.add(found[2])
+    letters = next(iter(stems.values()), [])
+    if len(letters) < 2 or len(separators) > 1 or not (judges and raters):
+        return None
+    # Raters are called rater_a, and what they rated is not.
+    if any({*scorer_words(stem).values()} & PERHAPS_OF_PEOPLE for stem in stems):
+        return None
+    if any(sorted(of) != sorted(letters) for of in stems.values()):
+        return None
+    listed = " and ".join(letters)
+    return (
+        f"{listed} behind {quoted_names(map(repr, stems))} may be several judges and raters, each "
+        "of which is then to be named as judge or human, or responses, so that a row has several. "
+        "If they are responses, write a row for each, in pandas: "
+        f"pd.wide_to_long(frame.reset_index(), {[*stems]!r}, i='index', j='system', "
+        f"sep={separators.pop()!r}, suffix='[{''.join(letters)}]').reset_index()"
+    )
 
 
 def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> int:

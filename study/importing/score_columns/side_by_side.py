@@ -4,12 +4,11 @@ a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from study.importing.readers.cells import looks_like_number
-from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import begins_with_score
 from study.importing.score_columns.contents import (
     ColumnContent,
@@ -17,6 +16,13 @@ from study.importing.score_columns.contents import (
     reading_of_answers,
     several_in_objects,
     similar,
+)
+from study.importing.score_columns.identifying import (
+    Rows,
+    identifying_columns,
+    perhaps_constructs,
+    perhaps_identifying,
+    repeated,
 )
 from study.importing.score_columns.judgment_table import (
     RaterRows,
@@ -32,7 +38,6 @@ from study.importing.score_columns.named_columns import (
 )
 from study.importing.score_columns.names import (
     construct_in_name,
-    folded,
     kind_of,
     named_for,
     names_no_score,
@@ -46,10 +51,11 @@ from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, e
 from study.importing.score_columns.shared_parts import (
     Pair,
     by_construct,
+    responses_in_a_row,
     shared_construct_pairs,
     shared_parts,
 )
-from study.importing.score_columns.words import IDENTIFIES_FOR_SURE, OF_JUDGES
+from study.importing.score_columns.words import OF_JUDGES
 from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
@@ -67,13 +73,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Reco
     together = [*summaries(judges), *summaries(raters)]
     judges, raters = ([n for n in names if n not in together] for names in (judges, raters))
     taken = [*judges, *raters]
-    identifying, unsure = identifying_columns(columns, contents, taken, rows)
-    construct_column = [c for c in named_for("construct", columns) if c not in taken][:1]
-    known = identifying | dict(zip(["construct"], construct_column, strict=False))
-    cells = (record.cells for record in rows())
-    by_rater = rater_rows(columns, cells, judges, raters, known)
-    if by_rater is not None:
-        identifying, unsure = by_rater.identifying(known), ""
+    identifying, unsure, known, by_rater = _identifying(columns, contents, judges, raters, rows)
     evidence = [item for items in scores.values() for item in items if item.column in taken]
     evidence += [ColumnEvidence(column, role, "its name") for role, column in identifying.items()]
     evidence += [
@@ -145,6 +145,31 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Reco
     return _paired_up(base, columns, judges, raters, identifying, unsure, rows)
 
 
+def _identifying(
+    columns: Sequence[str],
+    contents: Contents,
+    judges: Sequence[str],
+    raters: Sequence[str],
+    rows: Rows,
+) -> tuple[dict[str, str], str, dict[str, str], RaterRows | None]:
+    """What identifies a row, by role, why an id does not, the same by name, and rows of raters."""
+    taken = [*judges, *raters]
+    identifying, unsure = identifying_columns(columns, contents, taken, rows)
+    constructs = (*named_for("construct", columns), *perhaps_constructs(columns, contents))
+    construct_column = [c for c in constructs if c not in taken][:1]
+    known = identifying | dict(zip(["construct"], construct_column, strict=False))
+    cells = (record.cells for record in rows())
+    by_rater = rater_rows(columns, cells, judges, raters, known)
+    if by_rater is not None:
+        identifying, unsure = by_rater.identifying(known), ""
+    elif rater_column(columns, taken) is None:
+        identifying |= perhaps_identifying(columns, contents, taken, identifying, rows)
+        if "id" in identifying and identifying["id"] == identifying.get("query"):
+            identifying.pop("query")
+            unsure = ""
+    return identifying, unsure, known, by_rater
+
+
 def _rows_without_response(
     rater: str,
     judge: str,
@@ -212,7 +237,9 @@ def _paired_up(
         left = tuple(name for name in (*judges, *raters) if name not in kept)
         base = replace(base, candidates=(*base.candidates, *left))
     if pairs is None:
-        problem = "it is not clear which columns of judges and raters belong together"
+        if (turned := responses_in_a_row(judges, raters)) is not None:
+            base = replace(base, can_be_completed=False, candidates=())
+        problem = turned or "it is not clear which columns of judges and raters belong together"
         parted = shared_parts(judges, raters)
         if parted is not None:
             base = replace(base, example=_with((parted.judges, parted.raters), identifying))
@@ -222,6 +249,11 @@ def _paired_up(
         problem = (
             "a response may have several rows, one for each construct, and no column is its id"
         )
+        key = [identifying[role] for role in ("query", "system") if role in identifying]
+        if len(key) > 1 and not repeated(rows(), [*key, identifying["construct"]]):
+            joined = " + ' ' + ".join(f"frame[{column!r}].astype(str)" for column in key)
+            problem += f". Add one, in pandas: frame.assign(response_id={joined})"
+            base = replace(base, can_be_completed=False, candidates=())
         return replace(base, unclear=problem, example=replace(example, id=PLACEHOLDER))
     if unsure:
         others = [c for c in columns if c not in (*judges, *raters, *identifying.values())]
@@ -349,64 +381,3 @@ def _with(columns: Pair, identifying: Mapping[str, str]) -> NamedColumns:
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
-
-
-Rows = Callable[[], Iterable[Record]]
-"""Begins to read the rows anew."""
-
-
-def identifying_columns(
-    columns: Sequence[str], contents: Contents, taken: Sequence[str], rows: Rows
-) -> tuple[dict[str, str], str]:
-    """Columns with the id, the query, the system and the construct of a row, as far as present.
-
-    The second value says why a column with a certain name is not what its name says.
-    """
-    found: dict[str, str] = {}
-    # TREC numbers its topics beside the names of runs; other topics are what responses are about.
-    has_runs = any(
-        folded(name) == "run" and name not in taken and not contents[name].only_numbers
-        for name in columns
-    )
-    for role in ("id", "query", "system", "construct"):
-        for column in named_for(role, columns):
-            content = contents[column]
-            if column in taken or content.is_empty:
-                continue
-            weak = folded(column) not in IDENTIFIES_FOR_SURE
-            if role == "id" and weak and (content.blank or _repeated(rows(), [column])):
-                continue
-            if role == "query" and folded(column) == "q" and not content.repeats:
-                continue
-            if role == "query" and folded(column) == "topic" and not (
-                content.only_numbers and has_runs
-            ):  # fmt: skip
-                continue
-            topics_are_queries = folded(found.get("query", "")).startswith("topic")
-            if role == "system" and folded(column) == "run" and not topics_are_queries:
-                continue
-            if role == "construct" and content.blank:
-                continue
-            numbered = content.only_numbers and folded(column) not in ("system", "system_id")
-            if role == "system" and numbered:
-                continue
-            found[role] = column
-            break
-    names = [found[role] for role in ("id", "construct") if role in found]
-    if "id" in found and (twice := _repeated(rows(), names)):
-        column = found["id"]
-        found.setdefault("query", found.pop("id"))
-        found.pop("construct", None)
-        return found, f"the column {column!r} does not identify a row: {twice}"
-    return found, ""
-
-
-def _repeated(records: Iterable[Record], columns: Sequence[str]) -> str | None:
-    """The first two rows with the same cells there, and others elsewhere."""
-    rows: dict[tuple[str, ...], Record] = {}
-    for record in records:
-        cells = tuple(str(record.cells.get(column)) for column in columns)
-        first = rows.setdefault(cells, record)
-        if first is not record and first.cells != record.cells:
-            return f"{cells[0]!r} is in rows {first.number} and {record.number}"
-    return None

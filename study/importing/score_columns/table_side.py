@@ -8,6 +8,7 @@ from typing import Any
 from study.errors import nearest
 from study.importing.readers.source import table_source
 from study.importing.score_columns.contents import contents_of
+from study.importing.score_columns.identifying import identifying_columns
 from study.importing.score_columns.named_columns import (
     PLACEHOLDER,
     ColumnEvidence,
@@ -27,7 +28,6 @@ from study.importing.score_columns.recognition import recognized_table
 from study.importing.score_columns.scorer_evidence import Contents, evident_scorers
 from study.importing.score_columns.shared_parts import by_construct
 from study.importing.score_columns.side_by_side import (
-    identifying_columns,
     may_be_scores,
     named_without_scores,
 )

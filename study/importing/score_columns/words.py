@@ -159,7 +159,7 @@ KINDS = {
 }  # fmt: skip
 """Words in a column of kinds of scorers, to the kind."""
 
-NUMBERED_PEOPLE = {"h": "human", "r": "rater", "a": "annotator", "e": "expert"}
+NUMBERED_PEOPLE = {"h": "human", "r": "rater", "a": "annotator", "e": "expert", "p": "participant"}
 """Letters that number people beside a judge, as h1, h2, to what they abbreviate."""
 
 WHOLE_NAMES: dict[str, tuple[str, ...]] = {
@@ -226,6 +226,21 @@ NAME_PEOPLE = _words(
     "prolific_pid"
 )
 """Names of columns of scorers that are people, without a word for raters."""
+
+PERHAPS_SYSTEMS = (
+    *("retriever", "pipeline", "config", "configuration", "version", "variant", "method"),
+    *("approach", "strategy", "setup", "condition", "engine", "chatbot", "bot", "assistant"),
+)
+"""Names of columns with systems where these differ in the rows of a query."""
+
+PERHAPS_CONSTRUCTS = ("metric", "measure", "rubric")
+"""Names of columns with constructs where several labels repeat."""
+
+PERHAPS_QUERIES = (
+    *("conversation_id", "session_id", "dialog_id", "dialogue_id", "thread_id", "chat_id"),
+    *("doc_id", "document_id", "segment_id", "seg_id"),
+)
+"""Ids that several rows share, which are not independent; the likeliest first."""
 
 VALUES = ("value", "score", "rating", "label", "grade")
 """Names of the value in a table with a row for each score."""

@@ -33,11 +33,11 @@ def rescaled(low: float, high: float, whole: bool) -> pd.DataFrame:
     [
         ("csv", 0, 1, False, "0:1"),
         ("csv", 1, 5, True, "1:5:1"),
-        ("csv", 0, 10, True, "0:10"),
+        ("csv", 1, 10, True, "1:10"),
         ("csv", 0, 100, True, "0:100"),
         ("csv", 0, 100, False, "0:100"),
         ("tsv", 0, 100, False, "0:100"),
-        ("jsonl", 0, 10, True, "0:10"),
+        ("jsonl", 1, 10, True, "1:10"),
         ("parquet", 1, 5, True, "1:5:1"),
         ("semicolons", 0, 1, False, "0:1"),
         ("semicolons", 0, 100, True, "0:100"),

@@ -67,6 +67,27 @@ def test_columns_that_are_declared_are_read_with_a_warning(tmp_path: Path) -> No
     assert "a response has a row for each value of 'judge_model'" in done.stderr
 
 
+@pytest.mark.parametrize("first", ["judge", "people"])
+def test_rows_of_several_runs_in_one_of_two_files_are_named_with_the_remedy(
+    tmp_path: Path, first: str
+) -> None:
+    frame = scored({"run": [1, 2]}, response_id=IDS)
+    judge = frame[["response_id", "run", "judge_score"]]
+    judge.to_csv(tmp_path / "judge.csv", index=False)
+    people = frame[["response_id", "human_score"]].drop_duplicates()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    other = {"judge": "people", "people": "judge"}[first]
+    done = ccrs("report", tmp_path / f"{first}.csv", tmp_path / f"{other}.csv", "--text")
+    assert done.returncode == 2
+    assert "judge.csv: 1 fault; nothing was written." in done.stderr
+    assert "a response has a row for each value of 'run' (1, 2); as rows" in done.stderr
+    remedy = done.stderr.partition("in pandas: ")[2].strip().removesuffix(".")
+    eval(remedy, {"frame": judge}).to_csv(tmp_path / "judge.csv", index=False)
+    again = ccrs("report", tmp_path / "judge.csv", tmp_path / "people.csv", "--text")
+    assert again.returncode == 0, again.stderr
+    assert "judge_score 1 compared with human_score: 60 responses" in again.stdout
+
+
 def test_systems_with_values_of_their_own_are_no_judges(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     frame = scored({"judge": ["gpt-4o"]}).drop(columns="judge")

@@ -287,8 +287,10 @@ def test_a_long_table_without_constructs_has_one(
     scores = from_file(written(tmp_path, frame), ["1:5:1"], (), None, None, {}).scores
     assert scores.constructs == ("score",)
     assert "No column names a construct; it is called score." in capsys.readouterr().err
+    called = from_file(written(tmp_path, frame.assign(metric="x")), ["1:5:1"], (), None, None, {})
+    assert called.scores.constructs == ("x",)
     with pytest.raises(InputError, match=r"column 'construct' .* is missing"):
-        from_file(written(tmp_path, frame.assign(metric="x")), (), (), None, None, {})
+        from_file(written(tmp_path, frame.assign(category="x")), (), (), None, None, {})
 
 
 def test_a_file_without_names_of_columns_is_refused_as_such(tmp_path: Path) -> None:

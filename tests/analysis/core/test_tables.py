@@ -73,7 +73,8 @@ def test_one_response_of_two_systems_has_one_value() -> None:
 def test_the_identical_row_twice_counts_once_and_is_said() -> None:
     read = table(rows({"system": "A"}, {"system": "A"}))
     assert len(read.frame) == 1
-    assert "1 rows repeat another row with the same value and count once" in read.warnings
+    told = "1 score in rows that repeat another one, with the same value; these count once"
+    assert told in read.warnings
 
 
 def test_a_response_has_one_query_and_a_scorer_one_kind() -> None:

@@ -64,9 +64,10 @@ def test_a_long_table_needs_no_names(wide: pd.DataFrame) -> None:
             "value": [*wide["llm"], *wide["anna"]],
         }
     )
-    first, *_, last = ccrs.evaluate(long).verdict.splitlines()
+    first, *_, last, note = ccrs.evaluate(long).verdict.splitlines()
     assert first == "llm compared with anna: 90 responses to 30 queries; scale 0 to 100."
     assert last.startswith("QR: ")
+    assert note.startswith("Note: no scale is declared; the values look as if")
 
 
 def test_the_table_of_figures_has_a_row_for_each(result: ccrs.Evaluation) -> None:

@@ -184,8 +184,9 @@ def test_what_a_user_wrote_is_no_scorer() -> None:
 
 
 def test_rows_of_one_id_are_not_responses() -> None:
+    # They share it, and are not independent.
     assert found(session_id=list("aabbccddeeff"), llm=FIVE, human=OTHER).columns == NamedColumns(
-        ("llm",), ("human",)
+        ("llm",), ("human",), query="session_id"
     )
     clear = found(session_id=list("abcdefghijkl"), llm=FIVE, human=OTHER)
     assert clear.columns == NamedColumns(("llm",), ("human",), id="session_id")
