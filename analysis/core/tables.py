@@ -34,7 +34,6 @@ from analysis.core.table_columns import (
     words_faults,
 )
 from study.base.scales import Scale
-from study.text import counted
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
@@ -228,7 +227,8 @@ class ScoreTable(_Table):
                 table = table.drop(columns=name)
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
-            warnings.append(f"{counted(int(again.sum()), 'score')} {COUNT_ONCE}")
+            number = int(again.sum())
+            warnings.append(f"{number:,} {'score' if number == 1 else 'scores'} {COUNT_ONCE}")
             table = table[~again]
         warnings += without_first(table, ["response_id"], "response")
         scales, scorer_scales, two_points = with_two_points(table, scales, scorer_scales)
