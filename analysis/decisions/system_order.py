@@ -83,14 +83,18 @@ def rank_all_systems(question: Question, target: Target) -> Evidence | None:
         return Evidence(missing=missing)
     margin, alpha = threshold.value, question.standards.alpha
     costly = max(pairs, key=lambda pair: (pair.p_costly(margin), -abs(pair.people)))
+    worst = min(pairs, key=lambda pair: (pair.p_cheap(margin), -abs(pair.people)))
+    p_against = min(1.0, len(records) * worst.p_cheap(margin))
+    # A no rests on the pair that refuses, any other answer on the one that is least known.
+    shown = worst if p_against <= alpha else costly
     order = DecidingFigure(
-        costly.record,
+        shown.record,
         threshold,
         costly.p_costly(margin),
-        min(1.0, len(records) * min(pair.p_cheap(margin) for pair in pairs)),
+        p_against,
         math.prod(pair.probability(margin) for pair in pairs),
         all(pair.cost <= margin for pair in pairs),
-        costly.factor(margin, alpha),
+        shown.factor(margin, alpha),
     )
     limits = (*_rated_alone(e), *_limits(question))
     return Evidence((order, _agreed(e)), limits=limits, missing=missing)

@@ -64,6 +64,16 @@ def test_a_constant_judge_is_no_judge(frame: pd.DataFrame) -> None:
     assert found["rank_all_systems"].missing is None
 
 
+def test_a_no_on_all_systems_shows_the_pair_that_refuses(frame: pd.DataFrame) -> None:
+    people = frame[~judged(frame)].groupby("response_id")["value"].mean()
+    reverse = 100 - frame.loc[judged(frame), "response_id"].map(people)
+    for scores in (reverse, 60.0):
+        ranked = answers(reported(with_judge(frame, scores)))["rank_all_systems"]
+        assert ranked.answer == "no"
+        assert ranked.binding is not None
+        assert ranked.binding.estimate.systems == ("s0", "s2")
+
+
 def test_a_judge_that_passes_everything_finds_no_failure(frame: pd.DataFrame) -> None:
     rows = frame.assign(value=(frame["value"] > 40).astype(float))
     analysis = reported(with_judge(rows, 1.0), Scale(0, 1, 1))
