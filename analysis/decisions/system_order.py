@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.statistic import Target
 from analysis.core.uncertainty import Uncertainty
 from analysis.decisions.figures import below
@@ -77,7 +76,7 @@ def rank_all_systems(question: Question, target: Target) -> Evidence | None:
     missing = None
     if unknown is not None:
         names = " and ".join(unknown.systems)
-        missing = f"{names}: {unknown.reason or EQUAL_RESAMPLES}"
+        missing = f"{names}: {unknown.reason or 'the same difference on each of few queries'}"
     pairs = [pair for pair in map(_pair, records) if pair is not None]
     if not pairs:
         return Evidence(missing=missing)
