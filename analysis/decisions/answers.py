@@ -174,12 +174,15 @@ class _Asked:
     def construct_answers(self) -> list[_ConstructAnswer]:
         """The answer on each construct, corrected for their number."""
         support = [_p(e) for _, e in self.evidence]
+        parts = [_part_of_no(e) for _, e in self.evidence]
         against = [_p_against(e) for _, e in self.evidence]
-        yes_level, no_level = hochberg(support), holm(against)
+        yes_level = hochberg(support)
+        no_level = holm([p / part for p, part in zip(against, parts, strict=True)])
         construct_answers = []
         for place, (question, e) in enumerate(self.evidence):
             yes, no = yes_level[place] <= self.alpha, no_level[place] <= self.alpha
-            contrary = self._contrary(e)
+            # What the others refuse rests on them.
+            contrary = None if no else self._contrary(e)
             construct_answers.append(
                 _ConstructAnswer(
                     question.facts,
@@ -187,7 +190,7 @@ class _Asked:
                     yes and contrary is None,
                     no or contrary is not None,
                     self._level(support[place], yes_level[place]),
-                    self._level(against[place], no_level[place]),
+                    self._level(against[place], no_level[place], parts[place]),
                     contrary,
                 )
             )
@@ -202,13 +205,16 @@ class _Asked:
         level = CONTRARY * self.alpha / asked / len(evidence.contrary)
         return at_level(worst, level) if worst.p_against <= level else None
 
-    def _level(self, p: float, corrected: float) -> float:
-        """The level at which a p is compared, where the corrected one is at `alpha`."""
+    def _level(self, p: float, corrected: float, part: float = 1.0) -> float:
+        """The level at which a p is compared, where the corrected one is at `alpha`.
+
+        `part` of the error is the p's own.
+        """
         if math.isnan(p):
             return self.alpha
         asked = sum(bool(e.figures) for _, e in self.evidence)
         if not 0 < p < 1 or not corrected < 1:
-            return self.alpha / asked if p < 1 else self.alpha
+            return part * (self.alpha / asked if p < 1 else self.alpha)
         return self.alpha * p / corrected
 
     @property
@@ -299,6 +305,17 @@ def _p(evidence: Evidence) -> float:
 def _p_against(evidence: Evidence) -> float:
     """One figure that fails speaks against the use, whatever the others."""
     return min((f.p_against for f in evidence.figures), default=math.nan)
+
+
+def _part_of_no(evidence: Evidence) -> float:
+    """The part of the error that each figure has for a no, which any of them gives (Bonferroni).
+
+    Figures that can only speak against have their own part. The true positive and negative rate are
+    of different responses, so that their errors add up. The others of a use are of the same
+    responses: those of an order go together, and an order at chance is refused with reason.
+    """
+    rates = sum(f.threshold.name == "true_rate" for f in evidence.figures)
+    return (1 - CONTRARY if evidence.contrary else 1.0) / max(1, rates)
 
 
 def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer:

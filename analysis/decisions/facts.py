@@ -51,6 +51,11 @@ class ScoredFacts:
     """What the scores have in common that a person would see, such as a constant shift."""
 
     @property
+    def people_constant(self) -> bool:
+        """Whether people give all responses one value, so that no order of theirs is known."""
+        return self.constant is not None and self.constant.startswith("people")
+
+    @property
     def n_raters(self) -> int:
         """Number of raters; 0 where the reference is adjudicated."""
         return 0 if self.adjudicated else len(self.people)

@@ -85,7 +85,7 @@ def _ordered(question: Question, scope: str, target: Target) -> Evidence | None:
     facts = question.facts
     if facts.nominal:
         return Evidence(not_posed=NOMINAL)
-    if facts.constant is not None and facts.constant.startswith("people"):
+    if facts.people_constant:
         return Evidence(not_posed=facts.constant)
     if question.facts.one_rating:
         return _as_one_rater_does(question, scope)

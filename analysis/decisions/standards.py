@@ -15,7 +15,7 @@ from study.base.scales import Scale
 ALPHA = 0.05
 
 #: The part of it that figures have which can only speak against a use, such as the bias on one
-#: system. A false no by them adds to that by the others.
+#: system. The figures that a use needs have the rest for a no.
 CONTRARY = 0.2
 
 #: From this probability on an answer is likely, up to 1 minus it unlikely.

@@ -76,20 +76,24 @@ def rank_all_systems(question: Question, target: Target) -> Evidence | None:
     missing = None
     if unknown is not None:
         names = " and ".join(unknown.systems)
-        missing = f"{names}: {unknown.reason or 'there is no interval'}"
+        missing = f"{names}: {unknown.reason or 'the same difference on each of few queries'}"
     pairs = [pair for pair in map(_pair, records) if pair is not None]
     if not pairs:
         return Evidence(missing=missing)
     margin, alpha = threshold.value, question.standards.alpha
     costly = max(pairs, key=lambda pair: (pair.p_costly(margin), -abs(pair.people)))
+    worst = min(pairs, key=lambda pair: (pair.p_cheap(margin), -abs(pair.people)))
+    p_against = min(1.0, len(records) * worst.p_cheap(margin))
+    # A no rests on the pair that refuses, any other answer on the one that is least known.
+    shown = worst if p_against <= alpha else costly
     order = DecidingFigure(
-        costly.record,
+        shown.record,
         threshold,
         costly.p_costly(margin),
-        min(1.0, len(records) * min(pair.p_cheap(margin) for pair in pairs)),
+        p_against,
         math.prod(pair.probability(margin) for pair in pairs),
         all(pair.cost <= margin for pair in pairs),
-        costly.factor(margin, alpha),
+        shown.factor(margin, alpha),
     )
     limits = (*_rated_alone(e), *_limits(question))
     return Evidence((order, _agreed(e)), limits=limits, missing=missing)
@@ -106,6 +110,8 @@ def _not_posed(question: Question, needed: int) -> str | None:
     """Why the table cannot be asked."""
     if question.facts.nominal:
         return NOMINAL
+    if question.facts.people_constant:
+        return question.facts.constant
     systems = len(question.facts.systems)
     if systems < needed:
         has = f"the table has {systems}" if systems else "no column names systems"
@@ -144,8 +150,9 @@ class _Pair:
 
     def p_costly(self, margin: float) -> float:
         """p of a cost above the margin: small where it is excluded in both directions."""
-        first = min(self._people_at_least(margin), self._judge_at_most(0.0))
-        second = min(self._people_at_most(-margin), self._judge_at_least(0.0))
+        wrong_first, wrong_second = self._not_preferred
+        first = min(self._people_at_least(margin), wrong_first)
+        second = min(self._people_at_most(-margin), wrong_second)
         if self.apart is None or not margin > 0:
             return min(1.0, 2 * max(first, second))
         value, apart_uncertainty = self.apart
@@ -159,14 +166,15 @@ class _Pair:
 
     def p_cheap(self, margin: float) -> float:
         """p of no cost above the margin: small where it is shown in one direction."""
-        first = max(self._people_at_most(margin), self._judge_at_least(0.0))
-        second = max(self._people_at_least(-margin), self._judge_at_most(0.0))
+        wrong_first, wrong_second = self._not_preferred
+        first = max(self._people_at_most(margin), 1 - wrong_first)
+        second = max(self._people_at_least(-margin), 1 - wrong_second)
         return min(1.0, 2 * min(first, second))
 
     def probability(self, margin: float) -> float:
         """Probability of no cost above the margin, with flat priors, people and judge apart."""
         above, below = 1 - self._people_at_most(margin), self._people_at_most(-margin)
-        wrong_above, wrong_below = self._judge_at_most(0.0), 1 - self._judge_at_most(0.0)
+        wrong_above, wrong_below = self._not_preferred
         costly = above * wrong_above + below * wrong_below
         if self.apart is not None and margin > 0:
             value, apart_uncertainty = self.apart
@@ -194,11 +202,16 @@ class _Pair:
     def _people_at_least(self, threshold: float) -> float:
         return self.people_uncertainty.p_at_least(self.people, threshold)
 
-    def _judge_at_most(self, threshold: float) -> float:
-        return self.judge_uncertainty.p_at_most(self.judge, threshold)
+    @property
+    def _not_preferred(self) -> tuple[float, float]:
+        """p of the judge not preferring the first system, and of it not preferring the second.
 
-    def _judge_at_least(self, threshold: float) -> float:
-        return self.judge_uncertainty.p_at_least(self.judge, threshold)
+        Where it ties the two on every query, it prefers neither for sure.
+        """
+        if self.judge == 0 and sum(self.judge_uncertainty.variances) == 0:
+            return 1.0, 1.0
+        first = self.judge_uncertainty.p_at_most(self.judge, 0.0)
+        return first, 1 - first
 
 
 def _pair(record: Estimate) -> _Pair | None:

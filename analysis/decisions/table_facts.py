@@ -78,8 +78,8 @@ def _copied(data: ConstructData, scores: FloatArray) -> str | None:
 def _constant(scores: FloatArray, reference: FloatArray) -> str | None:
     rated = np.isfinite(reference)
     for whose, values in (
-        ("the judge gives every rated response the same value", scores[rated]),
         ("people give every response the same value", reference[rated]),
+        ("the judge gives every rated response the same value", scores[rated]),
     ):
         known = values[np.isfinite(values)]
         if known.size > 1 and (known == known[0]).all():

@@ -74,8 +74,8 @@ ANSWERS: Mapping[str, str] = {
     "figures_stay": " What would decide an answer assumes that the figures stay as they are.",
     "answer_brackets": " Square brackets are {answers:.0%} intervals in answers{wider} and "
     "{level:.0%} intervals elsewhere.",
-    "wider_brackets": ", or of the level beside them, which allows for the number of answers and "
-    "of systems,",
+    "wider_brackets": ", or of the level beside them, which allows for the number of answers, "
+    "systems and rates,",
     # Corrected means.
     "no_corrected_mean": "no corrected mean: {reason}",
     "corrected_mean": "the corrected mean is known to ±{width}{alone} ({n:rated responses})",

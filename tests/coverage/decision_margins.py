@@ -8,7 +8,8 @@ interrupted run goes on where it ended. `--part` names one of the tables:
   The order is .1 of tau-b below a rater's, or the share of pairs ordered as one rater does .1 below
   that of the rater's own repeat, the bias 5 points for these raters or for raters like
   these, the system that the judge puts first 5 points worse for people than the best one (its
-  scores follow people's, the others are as far below), or of responses that people pass .8 pass.
+  scores follow people's, the others are as far below), or of responses that people pass .8 pass,
+  and in "both rates" of those that they fail .8 fail too.
   "100 of 2000" queries are a sample of the judged ones, which the table states.
 - power: judges of which a yes is true: equal to a rater, or with half a rater's error, on one or
   five constructs; and 12 points kind, or without any relation to people, where it is false.
@@ -100,13 +101,13 @@ def near(design: Design, rng: np.random.Generator) -> pd.DataFrame:
     return frame(drawn(design, Judge(), rng, effects), rated=design.rated)
 
 
-def verdicts(design: Design, rng: np.random.Generator) -> pd.DataFrame:
-    """A judge that passes .8 of what people pass and fails .95 of what they fail."""
+def verdicts(design: Design, rng: np.random.Generator, fails: float = 0.95) -> pd.DataFrame:
+    """A judge that passes .8 of what people pass and fails this share of what they fail."""
     n = design.queries * design.systems
     query = np.repeat(np.arange(design.queries), design.systems)
     system = np.tile(np.arange(design.systems), design.queries)
     people = (rng.random(n) < 0.6).astype(float)
-    judge = np.where(people == 1, rng.random(n) < RATE, rng.random(n) < 0.05).astype(float)
+    judge = np.where(people == 1, rng.random(n) < RATE, rng.random(n) < 1 - fails).astype(float)
     return frame(Drawn(np.column_stack([people] * design.raters), judge, query, system))
 
 
@@ -139,6 +140,8 @@ def sizes() -> Iterator[Cell]:
             yield Cell("size", "regret", THESE, of, "rank_systems", regret)
             if raters == 1:
                 yield Cell("size", "rate", THESE, of, "report_level", partial(verdicts, of))
+                both = partial(verdicts, of, fails=RATE)
+                yield Cell("size", "both rates", THESE, of, "report_level", both)
     for of in (Design(100, 2, 3), Design(100, 6, 3), *map(_sample, (2, 4, 6))):
         yield Cell("size", "regret", THESE, of, "rank_systems", partial(_at_regret, of))
     five = Design(100, 4, 3)
@@ -217,7 +220,7 @@ def answer(cell: Cell, number: int) -> tuple[str, float]:
 def run(cell: Cell, number: int) -> UseDecision:
     """The answer on one study."""
     rng = _stream(cell, number)
-    scale = {"scale": VERDICTS} if cell.kind == "rate" else {}
+    scale = {"scale": VERDICTS} if cell.kind in {"rate", "both rates"} else {}
     found = answered(cell.table(rng), [cell.use], seed=number, **scale)
     decision = whole(found, cell.use, cell.target)
     assert decision is not None, cell.key

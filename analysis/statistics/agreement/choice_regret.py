@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from analysis.core.arrays import FloatArray
 from analysis.core.degrees_of_freedom import FEWEST_QUERIES
 from analysis.core.distributions import t_quantile, t_tail
@@ -132,11 +134,15 @@ def choice_regret(outcome: Decisions, systems: int) -> Regret | str:
     """
     if outcome.people.size == 0:
         return outcome.reason or "there are no pairs of systems"
-    return regret_of(
+    found = regret_of(
         _pair_differences(outcome, outcome.people, outcome.people_intervals),
         _pair_differences(outcome, outcome.judge, outcome.judge_intervals),
         systems,
     )
+    if isinstance(found, str) and np.isfinite(outcome.people).all():
+        # Every pair is compared, and one has no error.
+        return next((why for why in outcome.people_intervals.reasons if why), found)
+    return found
 
 
 def regret_of(people: Differences, judge: Differences, systems: int) -> Regret | str:
@@ -170,14 +176,18 @@ def _pair_differences(
     outcome: Decisions, point: FloatArray, of: SimultaneousIntervals
 ) -> Differences:
     pairs = zip(outcome.first.tolist(), outcome.second.tolist(), strict=True)
-    result = {}
-    for place, pair in enumerate(pairs):
-        error, df = float(of.error[place]), float(of.df[place])
-        if of.reasons[place] == EQUAL_RESAMPLES and outcome.n_shared[place] >= FEWEST_QUERIES:
-            # The same difference on every query.
-            error, df = 0.0, math.inf
-        result[pair] = (float(point[place]), error, df)
-    return result
+    return {
+        pair: (float(point[place]), *error_of(outcome, of, place))
+        for place, pair in enumerate(pairs)
+    }
+
+
+def error_of(outcome: Decisions, of: SimultaneousIntervals, place: int) -> tuple[float, float]:
+    """Standard error and degrees of freedom of a pair's difference; NaN where it has no error."""
+    if of.reasons[place] == EQUAL_RESAMPLES and outcome.n_shared[place] >= FEWEST_QUERIES:
+        # The same difference on every query.
+        return 0.0, math.inf
+    return float(of.error[place]), float(of.df[place])
 
 
 def _chosen(system: int, systems: int, people: Differences) -> tuple[int, tuple[Rival, ...]] | str:

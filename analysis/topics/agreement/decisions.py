@@ -12,9 +12,7 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
-from analysis.core.degrees_of_freedom import FEWEST_QUERIES
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, TableBuilder
@@ -29,7 +27,12 @@ from analysis.render.table_of import (
     param,
     scorer_scale,
 )
-from analysis.statistics.agreement.choice_regret import METHOD, choice_regret, regret_of
+from analysis.statistics.agreement.choice_regret import (
+    METHOD,
+    choice_regret,
+    error_of,
+    regret_of,
+)
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
     PERMUTATIONS,
@@ -150,10 +153,7 @@ def _with_params(record: dict[str, Any], params: Mapping[str, Any]) -> dict[str,
 
 def _apart(outcome: Decisions, place: int, *, common: bool) -> dict[str, float | None]:
     """The judge's difference minus people's, where they have a common scale."""
-    of = outcome.apart_intervals
-    error, df = float(of.error[place]), float(of.df[place])
-    if of.reasons[place] == EQUAL_RESAMPLES and outcome.n_shared[place] >= FEWEST_QUERIES:
-        error, df = 0.0, float("inf")
+    error, df = error_of(outcome, outcome.apart_intervals, place)
     known = common and np.isfinite(error)
     return {
         "apart": float(outcome.apart[place]) if known else None,
@@ -172,12 +172,13 @@ def _each(
             ("people", outcome.people, outcome.people_intervals),
             ("judge", outcome.judge, outcome.judge_intervals),
         ):
+            error, df = error_of(outcome, of, place)
             values = {
                 name: point[place],
                 f"{name}_low": of.low[place],
                 f"{name}_high": of.high[place],
-                f"{name}_error": of.error[place],
-                f"{name}_df": of.df[place],
+                f"{name}_error": error,
+                f"{name}_df": df,
             }
             params |= {k: float(v) if np.isfinite(v) else None for k, v in values.items()}
         params |= _apart(outcome, place, common=common)

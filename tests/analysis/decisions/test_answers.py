@@ -140,7 +140,7 @@ def test_a_bias_that_cannot_be_shown_is_no_praise(rated: Analysis) -> None:
     analysis = with_figures(rated, bias=(14, -1, 29))
     level = answers(analysis)["report_level"]
     assert level.answer == "unlikely"
-    assert "14 points [1, 27], allowed are ±5 points" in sentence(analysis, level)
+    assert "14 points [1, 27] (92%), allowed are ±5 points" in sentence(analysis, level)
 
 
 def test_scores_at_the_maximum_are_named_and_weaken_no_answer(rated: Analysis) -> None:
@@ -229,8 +229,9 @@ def test_a_yes_for_all_constructs_needs_no_correction(
         assert answers(edge, "QR")["choose_between_responses"].answer == answer
 
 
-@pytest.mark.parametrize(("p", "answer"), [(0.024, "no"), (0.026, "unlikely")])
+@pytest.mark.parametrize(("p", "answer"), [(0.019, "no"), (0.021, "unlikely")])
 def test_a_no_is_corrected_over_constructs(p: float, answer: str) -> None:
+    # Half of the .04 that the biases on systems leave.
     half = 3 * stats.norm.isf(0.025) / stats.norm.isf(p)
     edge = with_figures(reported(on_two_constructs()), bias=(8.0, 8 - half, 8 + half))
     level = answers(edge)["report_level"]
@@ -238,8 +239,8 @@ def test_a_no_is_corrected_over_constructs(p: float, answer: str) -> None:
     assert level.binding is not None
     # The interval is the one that decides.
     assert (level.binding.estimate.ci_low > 5) == (answer == "no")
-    assert level.binding.estimate.ci_level == pytest.approx(0.95)
-    assert "] (95%), allowed are" in sentence(edge, level)
+    assert level.binding.estimate.ci_level == pytest.approx(0.96)
+    assert "] (96%), allowed are" in sentence(edge, level)
 
 
 def test_several_judges_share_the_error(rated: Analysis) -> None:

@@ -60,7 +60,18 @@ def test_a_constant_judge_is_no_judge(frame: pd.DataFrame) -> None:
         assert found[use].answer == "no", use
     assert found["report_level"].missing is None
     # It prefers no system, so that the one that people find worst may be chosen.
-    assert found["rank_systems"].answer == "no"
+    assert found["rank_systems"].answer == found["rank_all_systems"].answer == "no"
+    assert found["rank_all_systems"].missing is None
+
+
+def test_a_no_on_all_systems_shows_the_pair_that_refuses(frame: pd.DataFrame) -> None:
+    people = frame[~judged(frame)].groupby("response_id")["value"].mean()
+    reverse = 100 - frame.loc[judged(frame), "response_id"].map(people)
+    for scores in (reverse, 60.0):
+        ranked = answers(reported(with_judge(frame, scores)))["rank_all_systems"]
+        assert ranked.answer == "no"
+        assert ranked.binding is not None
+        assert ranked.binding.estimate.systems == ("s0", "s2")
 
 
 def test_a_judge_that_passes_everything_finds_no_failure(frame: pd.DataFrame) -> None:
@@ -74,10 +85,30 @@ def test_a_judge_that_passes_everything_finds_no_failure(frame: pd.DataFrame) ->
 def test_constant_people_decide_nothing_for_a_judge(frame: pd.DataFrame) -> None:
     rows = frame.assign(value=frame["value"].where(judged(frame), 70.0))
     found = answers(reported(rows))
-    assert found["choose_between_responses"].missing == (
-        "people give every response the same value (70)"
-    )
+    for use in ("choose_between_responses", "rank_systems", "rank_all_systems"):
+        assert found[use].answer == "not_applicable", use
+        assert found[use].missing == "people give every response the same value (70)"
     assert "yes" not in asked(found)
+
+
+def test_constant_people_beside_a_constant_judge_are_the_reason(frame: pd.DataFrame) -> None:
+    found = answers(reported(frame.assign(value=70.0)))
+    del found["order_responses"]
+    assert {d.missing for d in found.values()} == {"people give every response the same value (70)"}
+
+
+def test_a_single_query_is_why_systems_are_not_compared(frame: pd.DataFrame) -> None:
+    found = answers(reported(frame[frame["query_id"] == "q0"]))
+    for use in ("rank_systems", "rank_all_systems"):
+        assert "an interval needs at least 2 queries" in str(found[use].missing)
+
+
+def test_systems_that_are_equal_on_every_query_are_compared(frame: pd.DataFrame) -> None:
+    copied = frame[frame["system"] == "s1"].copy()
+    copied["system"] = "s3"
+    copied["response_id"] += "-again"
+    analysis = reported(pd.concat([frame, copied], ignore_index=True))
+    assert answers(analysis)["rank_all_systems"].answer == "yes"
 
 
 def test_missing_scores_qualify_every_yes(frame: pd.DataFrame) -> None:

@@ -116,6 +116,55 @@ def test_a_bias_on_a_system_is_held_to_a_smaller_p_where_two_constructs_are_aske
     assert ("no" in level_answers(["QR", "CC"], p)) == no
 
 
+@pytest.mark.parametrize(("p", "answer"), [(0.039, "no"), (0.041, "unlikely")])
+def test_a_bias_over_all_has_the_rest_of_the_error_beside_systems(p: float, answer: str) -> None:
+    """A no by either is false in at most 5%: 1% is left for the bias on a system."""
+    systems = ("a", "b")
+    of_systems = [bias(6.0, 0.2, f"system:{name}") for name in systems]
+    facts = ScoredFacts(
+        "QR", "judge", people=("anna",), n_queries=50, systems=systems, human_scale=POINTS
+    )
+    figures = EstimateList((bias(8.0, p), *of_systems, ORDER))
+    whole, _ = answered(figures, [facts], Options(), ["report_level"])
+    assert (whole.answer, whole.alpha) == (answer, pytest.approx(0.04))
+
+
+@pytest.mark.parametrize(("p", "answer"), [(0.024, "no"), (0.026, "unlikely")])
+def test_two_rates_have_half_of_the_error_of_a_no_each(p: float, answer: str) -> None:
+    """They are of different responses, so that their errors add up."""
+    figures = []
+    for statistic, value, p_below in (
+        ("true_positive_rate", 0.7, p),
+        ("true_negative_rate", 0.8, 0.5),
+    ):
+        error = 0.1 / stats.norm.isf(p_below) if p_below < 0.5 else 0.1
+        uncertainty = Uncertainty((error**2,), (np.inf,))
+        low, high = uncertainty.interval(value, 0.025)
+        figures.append(
+            Estimate(
+                statistic, scope="pooled", value=value, ci_low=low, ci_high=high, ci_level=0.95,
+                n_queries=50, n_raters=1, uncertainty=uncertainty, **RECORD,
+            )
+        )  # fmt: skip
+    scale = Scale(0, 1, 1)
+    facts = ScoredFacts("QR", "judge", people=("anna",), n_queries=50, human_scale=scale)
+    whole, _ = answered(EstimateList(tuple(figures)), [facts], Options(), ["report_level"])
+    assert (whole.answer, whole.alpha) == (answer, pytest.approx(0.025))
+
+
+def test_a_bias_over_all_is_shown_where_it_refuses_as_that_on_a_system_does() -> None:
+    systems = ("a", "b")
+    of_systems = [bias(9.0, 0.0001, f"system:{name}") for name in systems]
+    facts = ScoredFacts(
+        "QR", "judge", people=("anna",), n_queries=50, systems=systems, human_scale=POINTS
+    )
+    figures = EstimateList((bias(8.0, 0.001), *of_systems, ORDER))
+    whole, _ = answered(figures, [facts], Options(), ["report_level"])
+    assert whole.answer == "no"
+    assert whole.binding is not None
+    assert whole.binding.estimate.scope == "pooled"
+
+
 @pytest.mark.parametrize(("share", "named"), [(0.049, False), (0.051, True)])
 def test_missing_scores_are_named_from_a_twentieth_on(share: float, named: bool) -> None:
     facts = ScoredFacts("QR", "judge", people=("anna",), human_scale=POINTS, missing_share=share)
