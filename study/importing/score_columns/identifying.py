@@ -63,8 +63,9 @@ def identifying_columns(
                 continue
             if role == "construct" and content.blank:
                 continue
-            numbered = content.only_numbers and folded(column) not in ("system", "system_id")
-            if role == "system" and numbered:
+            # Numbers that no two rows share are those of rows.
+            named = folded(column) in ("system", "system_id") and content.repeats
+            if role == "system" and content.only_numbers and not named:
                 continue
             found[role] = column
             break

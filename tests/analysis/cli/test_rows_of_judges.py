@@ -211,3 +211,7 @@ def test_numbers_of_systems_are_systems_where_the_column_says_so(tmp_path: Path)
     frame["system"] = frame["system"].map({"a": 1, "b": 2, "c": 3})
     frame.rename(columns={"system": "system_id"}).to_csv(path, index=False)
     assert "20 queries by 3 systems" in ccrs("report", path, "--text").stdout
+    frame["system"] = range(len(frame))
+    frame.rename(columns={"system": "system_id"}).to_csv(path, index=False)
+    done = ccrs("report", path, "--text")
+    assert "Left out, not used: system_id." in done.stderr, "they number the rows"
