@@ -66,16 +66,17 @@ ANSWERS: Mapping[str, str] = {
     "more_raters": "{about}{further} would decide it, more queries alone would not (`ccrs plan`)",
     "too_close": "the figure is too close to its threshold for any practical number of queries",
     # What answers and brackets mean.
-    "yes_and_no": "Yes and no{whole} are each false with a probability of at most {alpha:.0%}: the "
-    "interval of every figure that decides is on that side of its threshold.",
+    "yes_and_no": "A yes{whole} is wrong with a probability of at most {alpha:.0%}, and so is a "
+    "no. For yes, the interval of every figure that decides is on the good side of its threshold; "
+    "for no, that of one is on the other side.",
     "chances": " Likely, open and unlikely give the chance that the use meets its standard.",
     "both_targets": " These raters are the panel as it is; raters like these are drawn as they "
     "were.",
     "figures_stay": " What would decide an answer assumes that the figures stay as they are.",
     "answer_brackets": " Square brackets are {answers:.0%} intervals in answers{wider} and "
     "{level:.0%} intervals elsewhere.",
-    "wider_brackets": ", or of the level beside them, which allows for the number of answers, "
-    "systems and rates,",
+    "wider_brackets": ", unless another level such as (98%) is beside them, which corrects for "
+    "several comparisons,",
     # Corrected means.
     "no_corrected_mean": "no corrected mean: {reason}",
     "corrected_mean": "the corrected mean is known to ±{width}{alone} ({n:rated responses})",
