@@ -50,9 +50,14 @@ _BEFORE_WORDS = re.compile(
     r"[*_#> ]*(?:(?:[^\W\d_]+ ){0,6}[^\W\d_]+ ?(?::| is| of| it| at)[*_]* *)?[*_]*", re.IGNORECASE
 )
 _WORD = re.compile(rf"(?:{_NUMERAL})(?=s?(?:[- ]|und|en|y|e|et|\Z|{_NUMERAL}))", re.IGNORECASE)
-_TWICE = re.compile(r"\b([0-9]{1,3})[*_]* ?\([*_]*\1[*_]*\)")
+_TWICE = re.compile(
+    r"\b([0-9]{1,3})[*_]*(?: (?:percent|points|punkte|puntos|punti|pontos))? ?\([*_]*\1[*_]*\)",
+    re.I,
+)
 _WORDS_BESIDE = re.compile(
-    rf"\b(?P<words>(?:{_NUMERAL})(?:[- ](?:{_NUMERAL})){{0,2}}) ?\((?P<number>[0-9]{{1,3}})\)", re.I
+    rf"\b(?P<words>(?:{_NUMERAL})(?:(?:[- ]|und|en)?(?:{_NUMERAL})){{0,2}})"
+    r" ?\((?P<number>[0-9]{1,3})\)",
+    re.IGNORECASE,
 )
 _FULL = re.compile(
     r"\A[^\w\n]*full (?:marks|score|points)"
@@ -311,8 +316,8 @@ def _in_digits(match: re.Match[str]) -> str:
 
 def _agreeing(match: re.Match[str]) -> str:
     """Return the number in brackets behind the same one in words: "eighty-five (85)"."""
-    words = re.split("[- ]", match["words"].lower())
-    same = sum(_VALUES.get(word, 0) for word in words) == float(match["number"])
+    words = _WORD.findall(match["words"].lower())
+    same = sum(_VALUES[word] for word in words) == float(match["number"])
     return match["number"] if same else match[0]
 
 
