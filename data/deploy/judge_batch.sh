@@ -23,7 +23,7 @@ for file in "$requests"/judge-*.jsonl; do
     split --number="l/$((part + 1))/$parts" "$file"
 done >"$work/requests.jsonl"
 if [[ -s $work/requests.jsonl ]]; then
-    vllm run-batch --model "$model" "$@" \
+    python3 -m vllm.entrypoints.openai.run_batch --model "$model" "$@" \
         --input-file "$work/requests.jsonl" --output-file "$work/results.jsonl"
     cp "$work/results.jsonl" "$results_of_part.part"
     mv "$results_of_part.part" "$results_of_part"

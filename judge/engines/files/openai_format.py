@@ -1,4 +1,4 @@
-"""Batches of OpenAI's service, which other providers and `vllm run-batch` accept as well."""
+"""Batches of OpenAI's service, which other providers and vLLM's `run_batch` accept as well."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -53,7 +53,7 @@ class OpenAIFormat(ProviderFormat):
         return RequestSize(body["model"], bytes_of(*texts), limit)
 
     def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
-        """Read a line of OpenAI's output or error file, or of `vllm run-batch`."""
+        """Read a line of OpenAI's output or error file, or of vLLM's `run_batch`."""
         error, response = result.get("error"), result.get("response")
         if isinstance(response, dict):
             body = response.get("body")

@@ -21,8 +21,8 @@ cp "$2" "$4"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which `vllm` is the program above."""
-    program = tmp_path / "bin" / "vllm"
+    """Return an environment in which `python3` is the program above."""
+    program = tmp_path / "bin" / "python3"
     program.parent.mkdir()
     program.write_text(STAND_IN)
     program.chmod(0o755)
