@@ -76,7 +76,9 @@ def rank_all_systems(question: Question, target: Target) -> Evidence | None:
     missing = None
     if unknown is not None:
         names = " and ".join(unknown.systems)
-        missing = f"{names}: {unknown.reason or 'the same difference on each of few queries'}"
+        missing = (
+            f"{names}: {unknown.reason or 'the difference is the same on each of too few queries'}"
+        )
     pairs = [pair for pair in map(_pair, records) if pair is not None]
     if not pairs:
         return Evidence(missing=missing)

@@ -349,7 +349,7 @@ def param_in_points(name: str, heading: str) -> Column:
 def stated(
     heading: str, words: Callable[[Estimate], Cell | str], source: Source = own, **where: Any
 ) -> Column:
-    """An estimate in words of its own, such as its count."""
+    """An estimate in other words than its value, such as its count."""
 
     def cell(row: TableRow, built: TableBuilder) -> Cell | str:
         e = _found(row, source, where)

@@ -208,7 +208,7 @@ _ASKED_AND_ANSWERED = re.compile(
     rf"\W*(?:question|query|q) ?:.*\?\W+answer ?:(?!(?s:.*)(?:{NOUN}|[0-9] ?/ ?[0-9]))",
     re.IGNORECASE,
 )
-"""A question that the model made up, whose answer is no score."""
+"""A question that the model made up and answers, without a score."""
 _NEXT_TURN = re.compile(
     r"^[#*_ ]{0,6}(?:(?:user|human)[*_]{0,2} ?:[*_]{0,2} (?=.*[a-z]{2})|"
     r"\[?next[^\]:\n]{0,20}[\]:] *$)",

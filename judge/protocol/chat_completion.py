@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
-from judge.protocol.finish_reasons import is_broken_off, named
+from judge.protocol.finish_reasons import is_broken_off, standard_reason
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 
@@ -216,7 +216,7 @@ def _answer(
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
         return Trouble("again", "no_choice", f"its answer contains no message: {_plain(body)}")
-    finish = named(_text(first.get("finish_reason")))
+    finish = standard_reason(_text(first.get("finish_reason")))
     if is_broken_off(finish):
         return Trouble("again", "broken_off", f"it broke the answer off ({finish})")
     usage = data.get("usage")
@@ -322,9 +322,11 @@ def _count(value: Any) -> int | None:
 
 def _cached_tokens(usage: Mapping[str, Any], prompt_details: Mapping[str, Any]) -> int | None:
     """Return the prompt's tokens from the cache; DeepSeek and Moonshot count them beside others."""
-    named = (usage.get(name) for name in ("cached_tokens", "prompt_cache_hit_tokens"))
-    found = (_count(number) for number in (prompt_details.get("cached_tokens"), *named))
-    return next((number for number in found if number is not None), None)
+    counts = (
+        prompt_details.get("cached_tokens"),
+        *(usage.get(name) for name in ("cached_tokens", "prompt_cache_hit_tokens")),
+    )
+    return next((number for number in map(_count, counts) if number is not None), None)
 
 
 def _completion_tokens(

@@ -28,13 +28,13 @@ _BROKEN_OFF = frozenset(
 )
 
 
-def named(reason: str | None) -> str | None:
+def standard_reason(reason: str | None) -> str | None:
     """Return a finish reason as chat completions name it; one that says nothing as it came.
 
     Examples
     --------
-    >>> named("MAX_TOKENS"), named("content_filter: RECITATION"), named("eos_token")
-    ('length', 'content_filter', 'eos_token')
+    >>> [standard_reason(word) for word in ("MAX_TOKENS", "content_filter: SPII", "eos_token")]
+    ['length', 'content_filter', 'eos_token']
     """
     if reason is None:
         return None

@@ -45,7 +45,7 @@ def beside(analysis: Analysis, statistic: str, mean: Estimate) -> Estimate | Non
     return next(same, None)
 
 
-#: Corrected means, each with people's mean beside it.
+#: Corrected means, each with people's mean.
 _Means = list[tuple[Estimate, Estimate | None]]
 
 

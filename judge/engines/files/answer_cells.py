@@ -6,7 +6,7 @@ from typing import Any
 from judge.prompts.answer_form import AnswerForm
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
-from judge.protocol.finish_reasons import is_broken_off, named
+from judge.protocol.finish_reasons import is_broken_off, standard_reason
 from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
 from study.base.scales import Scale
 from study.importing.readers.column_layout import Fields, missing_column
@@ -51,7 +51,7 @@ def answer_of(cells: RecordCells, form: AnswerForm | None, *, delimited: bool) -
     delimited
         Whether a blank cell and an empty text are the same.
     """
-    text, finish = cells.words("answer"), named(cells.key("finish_reason"))
+    text, finish = cells.words("answer"), standard_reason(cells.key("finish_reason"))
     reason = cells.key("missing_reason")
     missing = reason if reason in _FIXED_REASONS else None
     if finish == CONTENT_FILTER:

@@ -117,10 +117,14 @@ class ColumnContent:
         )
 
     @property
+    def different(self) -> int:
+        """How many different cells there are."""
+        return len({str(cell) for _, cell in self.cells})
+
+    @property
     def repeats(self) -> bool:
         """Whether a cell occurs twice, as those of queries and systems do."""
-        texts = [str(cell) for _, cell in self.cells]
-        return len(set(texts)) < len(texts)
+        return self.different < len(self.cells)
 
     def __str__(self) -> str:
         if self.words:

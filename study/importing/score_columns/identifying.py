@@ -99,7 +99,7 @@ def perhaps_identifying(
 
     if "query" not in known:
         for column in _perhaps_queries(open_columns, contents):
-            if _distinct(contents[column]) >= _FEWEST_QUERIES and repeated(rows(), [column]):
+            if contents[column].different >= _FEWEST_QUERIES and repeated(rows(), [column]):
                 found["query"] = column
                 break
     query = {**known, **found}.get("query")
@@ -107,8 +107,8 @@ def perhaps_identifying(
         for column in perhaps(PERHAPS_SYSTEMS):
             key = [query, column, *([known["construct"]] if "construct" in known else [])]
             content = contents[column]
-            several = _FEWEST_TO_A_SYSTEM * _distinct(content) <= len(content.cells)
-            if not (several and content.labels and _distinct(content) > 1):
+            several = _FEWEST_TO_A_SYSTEM * content.different <= len(content.cells)
+            if not (several and content.labels and content.different > 1):
                 continue
             if repeated(rows(), [query]) and not repeated(rows(), key):
                 found["system"] = column
@@ -149,10 +149,6 @@ _GROUPS = {
     *("run", "batch", "experiment", "project", "dataset", "category", "group", "template", "page"),
     *("job", "version", "config", "metric", "rubric", "criterion", "team", "worker"),
 }
-
-
-def _distinct(content: ColumnContent) -> int:
-    return len({str(cell) for _, cell in content.cells})
 
 
 def repeated(records: Iterable[Record], columns: Sequence[str]) -> str | None:

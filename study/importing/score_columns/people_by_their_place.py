@@ -64,9 +64,8 @@ def true_values(
 
 def _graded(content: ColumnContent) -> bool:
     """Whether cells are grades or known words, unlike answers that are numbers or letters."""
-    few = len({str(cell) for _, cell in content.cells}) <= _MOST_GRADES
     known = content.mostly_numbers or content.vocabulary is not None
-    return content.may_be_scores and few and known
+    return content.may_be_scores and known and content.different <= _MOST_GRADES
 
 
 # Answers to questions differ more than grades.

@@ -1,7 +1,7 @@
 """Preferences side by side: in a row, which of two responses a judge and a person prefer."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,8 +146,10 @@ def preferences_among(
     if set(kinds.values()) != {"judge", "human"}:
         return None
     pair = _pair(present)
-    winners = None if pair else _winners(rows(), kinds)
-    cells = _texts(rows(), kinds, pair, winners)
+    cells = _texts(rows(), kinds, pair)
+    winners = None if pair else _winners(cells)
+    if winners is not None:
+        cells = _texts(rows(), kinds, pair, winners)
     pairs = compares_responses(present)
     named = {c: kind for c, kind in kinds.items() if is_choice(c)}
     if pairs and set(named.values()) == {"judge", "human"}:
@@ -241,20 +243,20 @@ def by_place(
 
 # "gpt4 wins": what won is named before it.
 _WINS = re.compile(r"(?P<name>\S.*?) (?:wins|won|is better|was better|better)", re.IGNORECASE)
-# "Much better" is no name.
+# "Much better" names nothing.
 _NO_NAME = re.compile(rf"{_DEGREE}|even|no|not|getting|is|was|very|(?:quite )?a bit", re.IGNORECASE)
 
 
-def _winners(rows: Iterable[Record], columns: Collection[str]) -> tuple[str, str] | None:
-    """The two names that win in the cells of all columns, in alphabetical order.
+def _winners(cells: Mapping[str, Iterable[tuple[int, str]]]) -> tuple[str, str] | None:
+    """The two names that win in the cells of all these columns, in alphabetical order.
 
     In columns that are called winner and the like they stand alone, beside ties.
     """
-    texts = {text for cells in _texts(rows, columns).values() for _, text in cells}
+    texts = {text for of_column in cells.values() for _, text in of_column}
     others = {text for text in texts if preference_in(text) is None}
     names = {found["name"] for text in others if (found := _WINS.fullmatch(text)) is not None}
     tied = any(folded_word(text) in _SURE_TIES for text in texts)
-    if not names and tied and all(map(is_choice, columns)):
+    if not names and tied and all(map(is_choice, cells)):
         names = others
     a, b = (*sorted(names), "", "")[:2]
     return (a, b) if len(names) == 2 and not any(map(_NO_NAME.fullmatch, names)) else None

@@ -2,8 +2,9 @@
 would count as separate responses of one judge.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from study.importing.score_columns.names import kind_of, names_people, names_scorer, whole_role
@@ -37,13 +38,17 @@ def scored_again(
     """
     rows = list(rows)
     taken = {*judges, *people}
-    for key in _keys(columns, taken, identifying):
-        by_key: defaultdict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
-        for cells in rows:
-            by_key[tuple(_text(cells, column) for column in key)].append(cells)
-        several = [group for group in by_key.values() if len(group) > 1]
-        if len(several) < max(_FEWEST, _MOST * len(by_key)):
+    keys = list(_keys(columns, taken, identifying))
+    texts = {c: [_text(cells, c) for cells in rows] for c in {*chain.from_iterable(keys)}}
+    for key in keys:
+        found = [*zip(*(texts[column] for column in key), strict=True)]
+        counts = Counter(found)
+        if sum(n > 1 for n in counts.values()) < max(_FEWEST, _MOST * len(counts)):
             continue
+        by_key: defaultdict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+        for of, cells in zip(found, rows, strict=True):
+            by_key[of].append(cells)
+        several = [group for group in by_key.values() if len(group) > 1]
         # A value in one row alone is of that row: raters may see one system's response to a query.
         if not all(_repeated(group, column) for group in several for column in people):
             continue

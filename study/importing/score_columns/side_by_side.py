@@ -270,7 +270,7 @@ def _without_id(
     # Without an id the rows of one response would count as several.
     if len(others) > 1:
         return replace(base, unclear=unsure, example=replace(example, id=PLACEHOLDER))
-    told = f"{unsure}; remove one of these rows, or give each response an id of its own"
+    told = f"{unsure}; remove one of these rows, or give each response a separate id"
     return replace(base, unclear=told, can_be_completed=False)
 
 

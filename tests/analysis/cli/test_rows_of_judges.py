@@ -25,7 +25,7 @@ def scored(names: dict[str, list[object]], **columns: list[object]) -> pd.DataFr
     )
 
 
-TEXTS: list[object] = [f"An answer of its own, {number}" for number in range(60)]
+TEXTS: list[object] = [f"Answer number {number}" for number in range(60)]
 IDS: list[object] = [f"r{number}" for number in range(60)]
 
 
